@@ -611,23 +611,27 @@ def _npz_arrays(file):
 def _check_mnist(arrays, sums):
     """Raise a ValueError that names the first array that is not as it must be."""
     for name, array in arrays.items():
-        pixels = (28, 28) if name.startswith("x") else ()
-        if array.dtype != np.uint8 or array.ndim == 0 or array.shape[1:] != pixels:
-            shape = str(("n", *pixels)).replace("'", "")
+        rank, shape = (3, "(n, 28, 28)") if name.startswith("x") else (1, "(n,)")
+        if (array.dtype != np.uint8 or array.ndim != rank
+                or array.shape[1:] != (28, 28)[:rank - 1]):
             raise ValueError(
-                f"{name} is {array.dtype} of shape {array.shape}, expected uint8 "
-                f"of shape {shape}"
+                f"{name} is {array.dtype} of shape {array.shape}, expected uint8 of "
+                f"shape {shape}"
             )
-        labels = arrays[name.replace("x", "y")]
-        if len(array) != len(labels):
-            raise ValueError(f"{len(array)} images, but {len(labels)} labels")
-        if not len(labels) or labels.max() > 9:
-            raise ValueError("it has no digits, or labels above 9")
         found = hashlib.sha256(array.tobytes()).hexdigest()
         if found != sums.get(name, found):
             raise ValueError(
                 f"{name} has the SHA-256 sum {found}, expected {sums[name]}"
             )
+    for part in ("train", "test"):
+        images, labels = arrays[f"x_{part}"], arrays[f"y_{part}"]
+        if len(images) != len(labels):
+            raise ValueError(
+                f"x_{part} has {len(images)} images, but y_{part} has {len(labels)} "
+                "labels"
+            )
+        if not len(labels) or labels.max() > 9:
+            raise ValueError(f"y_{part} is empty or has labels above 9")
 
 
 def _download_mnist(path):
