@@ -52,10 +52,13 @@ def _stderr_held_back():
             os.close(saved)
 
 
-with _stderr_held_back():
+if "tensorflow" in sys.modules:  # then devices may still have to be configured
     import tensorflow as tf
+else:
+    with _stderr_held_back():
+        import tensorflow as tf
 
-    tf.identity(0.0)  # the first op starts the devices, and they write too
+        tf.identity(0.0)  # the first op starts the devices, and they write too
 
 # ------------------------------------------------- private TensorFlow, all of it
 
@@ -73,22 +76,21 @@ from tensorflow.python.ops.script_ops import _py_funcs  # noqa: E402
 
 # ----------------------------------------------------------------- py_func
 
-# What `grad` gets in eager mode; in a graph it is a tf.Operation.
-_Op = namedtuple("_Op", "inputs outputs name")
+_Op = namedtuple("_Op", "inputs outputs name")  # what `grad` gets in eager mode
+_Spec = namedtuple("_Spec", "dtype shape numpy_dtype static_shape")  # one of Tout
 
-# What is promised of one output.
-_Spec = namedtuple("_Spec", "dtype shape numpy_dtype static_shape")
 
-_KINDS = {"f": "float", "i": "integer", "u": "integer", "b": "bool",
-          "c": "complex", "S": "string", "U": "string", "O": "string"}
+class NoGradientError(LookupError):
+    """A gradient was asked for, and there is none."""
+
+    __init__ = Exception.__init__  # AutoGraph then keeps the class of the error
 
 
 def _kind(dtype):
-    """The family of a NumPy dtype, within which a cast loses no meaning."""
-    if dtype.kind == "V":  # bfloat16 and the float8s, which NumPy does not know
-        with contextlib.suppress(TypeError):
-            return "float" if tf.as_dtype(dtype).is_floating else "other"
-    return _KINDS.get(dtype.kind, "other")
+    """The family of a NumPy dtype, within which a cast keeps the meaning."""
+    kinds = {"f": "float", "c": "complex", "i": "integer", "u": "integer",
+             "b": "bool", "S": "string", "U": "string", "O": "string"}
+    return kinds.get(dtype.kind, "float" if "float" in dtype.name else dtype.name)
 
 
 def _differentiable(tensor):
@@ -98,18 +100,16 @@ def _differentiable(tensor):
 class _PyOp:
     """The Python half of one op: its two functions, and the promises about them.
 
-    A graph's op `PyFunc` calls it with arrays, by way of the table `_py_funcs`.
+    A graph's op PyFunc finds it in the table `_py_funcs` and calls it.
     """
 
-    def __init__(self, func, specs, grad, name):
-        self.func, self.specs, self.grad, self.name = func, specs, grad, name
+    def __init__(self, func, Tout, grad, name):
+        self.func, self.grad, self.specs = func, grad, _specs(Tout)
         qualname = getattr(func, "__qualname__", type(func).__name__)
-        self.label = f"py_func '{name}' (function {qualname.split('<locals>.')[-1]})"
-
-    def __str__(self):
-        return self.label
-
-    # .............................................................. forward
+        name = name or getattr(func, "__name__", type(func).__name__)
+        self.name = re.sub(r"[^A-Za-z0-9_./-]", "", name).lstrip("_/-") or "py_func"
+        self.label = (f"py_func '{self.name}' (function "
+                      f"{qualname.split('<locals>.')[-1]})")
 
     def run(self, arrays):
         """Call `func` on read-only arrays; return arrays as `Tout` promised."""
@@ -121,84 +121,66 @@ class _PyOp:
             if "read-only" not in str(error):
                 raise
             raise ValueError(
-                f"{self} writes into its input ({error}), which belongs to "
-                "TensorFlow; copy it first: x = x.copy()"
-            ) from error
+                f"{self.label} writes into its input ({error}), which belongs to "
+                "TensorFlow; copy it first: x = x.copy()") from error
         if not isinstance(results, (list, tuple)):
             results = [] if results is None else [results]
         if len(results) != len(self.specs):
-            raise ValueError(
-                f"{self} returned {len(results)} results, but Tout promises "
-                f"{len(self.specs)}"
-            )
+            raise ValueError(f"{self.label} returned {len(results)} results, but "
+                             f"Tout promises {len(self.specs)}")
         return [self._as_promised(*pair) for pair in enumerate(results)]
 
     def _as_promised(self, index, result):
         """One result, cast within its kind and laid out as TensorFlow needs it."""
         spec = self.specs[index]
-        array = np.asarray(result)
-        if array.dtype != spec.numpy_dtype or spec.numpy_dtype.kind == "O":
-            array = self._cast(index, result, array, spec.numpy_dtype)
-        if spec.static_shape != array.shape:  # the quick look; else the long one
-            if not spec.shape.is_compatible_with(array.shape):
-                raise ValueError(
-                    f"{self}: output {index} has shape {array.shape}, but Tout "
-                    f"promises {spec.shape}"
-                )
-        return np.asarray(array, order="C")
-
-    def _cast(self, index, result, array, promised):
-        found, wanted = _kind(array.dtype), _kind(promised)
-        number = type(result) in (int, float)  # has no dtype of its own
-        if found != wanted and not (number and wanted in ("float", "complex")):
-            raise TypeError(
-                f"{self}: output {index} is {array.dtype} ({found}), but Tout "
-                f"promises {tf.as_dtype(promised).name} ({wanted}); change what "
-                "the function returns, or Tout"
-            )
-        if wanted == "string":
-            flat = [tf.compat.as_bytes(item) for item in array.ravel()]
-            array = np.empty(array.shape, object)
-            array.ravel()[:] = flat
-            return array
-        with np.errstate(over="ignore"):  # too large becomes inf, as in tf.cast
-            cast = array.astype(promised)
-        if wanted == "integer" and (cast != array).any():
-            raise ValueError(
-                f"{self}: output {index} has values that do not fit into "
-                f"{promised}, which Tout promises"
-            )
-        return cast
+        array = np.asarray(result, order="C")
+        if array.dtype != spec.numpy_dtype or spec.dtype == tf.string:
+            found, wanted = _kind(array.dtype), _kind(spec.numpy_dtype)
+            number = type(result) in (int, float) and wanted in ("float", "complex")
+            if found != wanted and not number:  # a Python number has no dtype yet
+                raise TypeError(
+                    f"{self.label}: output {index} is {array.dtype} ({found}), but "
+                    f"Tout promises {spec.dtype.name} ({wanted}); change what the "
+                    "function returns, or Tout")
+            if wanted == "string":
+                texts = [tf.compat.as_bytes(text) for text in array.ravel()]
+                array = np.array(texts, object).reshape(array.shape)
+            with np.errstate(over="ignore"):  # too large is inf, as in tf.cast
+                cast = array.astype(spec.numpy_dtype, copy=False)
+            if wanted == "integer" and (cast != array).any():
+                raise ValueError(f"{self.label}: output {index} has values that do "
+                                 f"not fit into {spec.dtype.name}")
+            array = cast
+        if (spec.static_shape != array.shape  # a quick look, then a thorough one
+                and not spec.shape.is_compatible_with(array.shape)):
+            raise ValueError(f"{self.label}: output {index} has shape {array.shape}, "
+                             f"but Tout promises {spec.shape}")
+        return array
 
     @tf.autograph.experimental.do_not_convert
     def __call__(self, *arrays):
-        """Run inside a graph: errors carry names, and no memory is shared."""
-        arrays = [
-            a if isinstance(a, np.ndarray)  # a scalar arrives as a number
-            else np.asarray(a, object if isinstance(a, bytes) else None)
-            for a in arrays
-        ]
+        """Run inside a graph, which takes the arrays over without a copy."""
+        arrays = [np.asarray(a, object if isinstance(a, bytes) else None)
+                  for a in arrays]  # a scalar arrives as a number
         try:
-            return [_nobody_elses(array) for array in self.run(arrays)]
+            return [array if _ours_alone(array) else array.copy()
+                    for array in self.run(arrays)]
         except Exception as error:
             raise self._as_status(error) from None
 
     def _as_status(self, error):
         """The error to raise in a graph, where only its class and text go on.
 
-        The classes below have a status of their own. StopIteration has one too,
-        which ends a dataset as if all were well, so it becomes a RuntimeError.
+        StopIteration may not: there it means that a dataset has come to its end.
         """
         classes = ValueError, TypeError, NotImplementedError, MemoryError
         kind = next((c for c in classes if isinstance(error, c)), RuntimeError)
         text = str(error)
         if not text.startswith(self.label):  # else it is one of our own checks
-            text = f"{self} failed with {type(error).__name__}: {text}"
+            text = f"{self.label} failed with {type(error).__name__}: {text}"
         frames = traceback.extract_tb((error.__cause__ or error).__traceback__)
         users = [frame for frame in frames if frame.filename != __file__]
         return kind("\n".join([text, *traceback.format_list(users)]))
-
-    # ............................................................. backward
 
     def vjp(self, op, dys, when_run=False):
         """Call `grad`: from one dy for each output to one gradient an input.
@@ -207,66 +189,58 @@ class _PyOp:
         that do: TensorFlow traces gradients in advance that nobody may ask for.
         """
         if self.grad is None:
-            text = (f"{self} has no gradient; pass grad=... to py_func, or put "
+            text = (f"{self.label} has no gradient; pass grad=... to py_func, or put "
                     "tf.stop_gradient around its result")
             if when_run:
                 return _gradients_that_raise(text, op.inputs, dys)
             raise NoGradientError(text)
-        dys = [
-            tf.zeros_like(y) if dy is None else tf.convert_to_tensor(dy)
-            for y, dy in zip(op.outputs, dys, strict=True)
-        ]
+        dys = [tf.zeros_like(y) if dy is None else tf.convert_to_tensor(dy)
+               for y, dy in zip(op.outputs, dys, strict=True)]
         grads = self.grad(op, *dys)
         if not isinstance(grads, (list, tuple)):
             grads = [grads]
         if len(grads) != len(op.inputs):
             raise ValueError(
-                f"{self}: grad returned {len(grads)} gradients, but the op has "
-                f"{len(op.inputs)} inputs; return one for each, or None"
-            )
-        return [
-            None if dx is None or not _differentiable(x)
-            else self._like_input(index, x, dx)
-            for index, (x, dx) in enumerate(zip(op.inputs, grads, strict=True))
-        ]
+                f"{self.label}: grad returned {len(grads)} gradients, but the op has "
+                f"{len(op.inputs)} inputs; return one for each, or None")
+        return [None if dx is None or not _differentiable(x)
+                else self._like_input(index, x, dx)
+                for index, (x, dx) in enumerate(zip(op.inputs, grads, strict=True))]
 
     def _like_input(self, index, x, dx):
-        """The gradient of input `index`, of the input's dtype and shape."""
+        """A gradient of the dtype and shape of its input, or an error."""
+        label = f"{self.label}: the gradient of input {index}"
         dx = tf.convert_to_tensor(dx, dtype_hint=x.dtype)
-        if dx.dtype != x.dtype:
-            if dx.dtype.is_floating != x.dtype.is_floating or not _differentiable(dx):
-                raise TypeError(
-                    f"{self}: the gradient of input {index} is {dx.dtype.name}, "
-                    f"but the input is {x.dtype.name}"
-                )
-            dx = tf.cast(dx, x.dtype)
-        text = (f"{self}: the gradient of input {index} has shape %s, but the "
-                "input has %s; it is never broadcast")
+        if (dx.dtype.is_floating, dx.dtype.is_complex) != (
+                x.dtype.is_floating, x.dtype.is_complex):
+            raise TypeError(f"{label} is {dx.dtype.name}, but the input is "
+                            f"{x.dtype.name}")
+        dx = tf.cast(dx, x.dtype)
         if not dx.shape.is_compatible_with(x.shape):
-            raise ValueError(text % (dx.shape, x.shape))
-        if not (dx.shape.is_fully_defined() and x.shape.is_fully_defined()):
-            dx = _checked_when_run(dx, x, text % ("[dx]", "[x]"))
-            dx.set_shape(x.shape)
+            raise ValueError(f"{label} has shape {dx.shape}, but the input has "
+                             f"{x.shape}; it is never broadcast")
+        if dx.shape.is_fully_defined() and x.shape.is_fully_defined():
+            return dx
+        found, expected = tf.shape(dx), tf.shape(x)  # known when it runs
+        same = tf.raw_ops.Equal(x=found, y=expected, incompatible_shape_error=False)
+        same = tf.reduce_all(same) & tf.equal(tf.size(found), tf.size(expected))
+        check = tf.debugging.Assert(same, [f"{label} has shape", found, "but the "
+                                           "input has", expected, "(no broadcast)"])
+        with tf.control_dependencies([check]):
+            dx = tf.identity(dx)
+        dx.set_shape(x.shape)
         return dx
 
 
-def _nobody_elses(array):
-    """Copy an array that the user's code holds on to, and may overwrite.
+def _ours_alone(array):
+    """Whether nobody else can write into an array that TensorFlow takes over.
 
-    TensorFlow takes arrays over without a copy. A fresh one is known here by
-    `results`, `array` (twice) and the call of getrefcount alone.
+    A fresh array is known by a list, two variables called `array` and the call of
+    getrefcount; a view by its base, which only the view and that call know.
     """
-    if not array.flags.writeable:
-        return array
-    if array.base is None:
-        return array if sys.getrefcount(array) <= 4 else array.copy()
-    return array if sys.getrefcount(array.base) <= 2 else array.copy()
-
-
-class NoGradientError(LookupError):
-    """A gradient was asked for, and there is none."""
-
-    __init__ = Exception.__init__  # AutoGraph then keeps the class of the error
+    if array.base is not None:
+        return not array.flags.writeable or sys.getrefcount(array.base) <= 2
+    return not array.flags.writeable or sys.getrefcount(array) <= 4
 
 
 def _gradients_that_raise(text, inputs, dys):
@@ -282,24 +256,8 @@ def _gradients_that_raise(text, inputs, dys):
         return 0
 
     dys = [dy for dy in dys if dy is not None]
-    return [
-        tf.fill(tf.shape(x), py_func(raise_unless_zero, dys, x.dtype, False))
-        if _differentiable(x) else None
-        for x in inputs
-    ]
-
-
-def _checked_when_run(dx, x, text):
-    """`dx`, after a check that its shape, known only then, is that of `x`."""
-    found, expected = tf.shape(dx), tf.shape(x)
-    same = tf.logical_and(
-        tf.equal(tf.rank(dx), tf.rank(x)),
-        tf.reduce_all(tf.raw_ops.Equal(
-            x=found, y=expected, incompatible_shape_error=False)),
-    )
-    check = tf.debugging.Assert(same, [text, "[dx] =", found, "[x] =", expected])
-    with tf.control_dependencies([check]):
-        return tf.identity(dx)
+    return [tf.fill(tf.shape(x), py_func(raise_unless_zero, dys, x.dtype, False))
+            if _differentiable(x) else None for x in inputs]
 
 
 # One gradient for every op that py_func makes in a graph, registered once. The
@@ -323,31 +281,26 @@ def _gradient_in_graph(op, *dys):
 def _graph_op(py_op, inputs, stateful):
     """Add the op to the graph that is being built; return its outputs."""
     graph = tf.compat.v1.get_default_graph()
-    if getattr(graph, "name", "").startswith("scratch_graph"):  # a keras.Input
+    if getattr(graph, "name", "").startswith("scratch_graph"):  # of a keras.Input
         _require_shapes(py_op.specs)
     # The token is also what a process reads that has the graph, but not the code.
-    token = (f"{py_op}, which is Python code: a SavedModel cannot hold it, so run "
-             f"it in the process that made it [{uuid.uuid4()}]")
+    token = (f"{py_op.label}, which is Python code: a SavedModel cannot hold it, so "
+             f"run it in the process that made it [{uuid.uuid4()}]")
     _py_funcs._funcs[token] = py_op
-    for owner in _graphs_around(graph):
+    for owner in _graphs_around(graph):  # each of them may outlive the others
         owner._py_ops = [*getattr(owner, "_py_ops", ()), py_op]
     make = tf.raw_ops.PyFunc if stateful else tf.raw_ops.PyFuncStateless
     override = dict.fromkeys(("PyFunc", "PyFuncStateless"), _GRADIENT)
     with graph.gradient_override_map(override), stop_recording():
         outputs = make(input=inputs, token=token, name=py_op.name,
                        Tout=[spec.dtype for spec in py_op.specs])
-    if not py_op.specs:
-        return []
-    for output, spec in zip(outputs, py_op.specs, strict=True):
+    for output, spec in zip(outputs if py_op.specs else [], py_op.specs, strict=True):
         output.set_shape(spec.shape)
-    return outputs
+    return list(outputs) if py_op.specs else []
 
 
 def _graphs_around(graph):
-    """The graph and all that it is built inside of; each may outlive the others.
-
-    The last is left out where it is the eager mode's: it lives for ever.
-    """
+    """The graph and those that it is built inside of, but not that of eager mode."""
     while graph.building_function:
         yield graph
         graph = graph.outer_graph
@@ -360,66 +313,42 @@ def _specs(Tout):
     specs = []
     for promise in Tout if isinstance(Tout, (list, tuple)) else [Tout]:
         try:
-            if isinstance(promise, tf.TensorSpec):
-                dtype, shape = promise.dtype, promise.shape
-            else:
-                dtype, shape = tf.as_dtype(promise), tf.TensorShape(None)
+            spec = (promise if isinstance(promise, tf.TensorSpec)
+                    else tf.TensorSpec(None, tf.as_dtype(promise)))
         except TypeError as error:
-            raise TypeError(
-                f"py_func: Tout must be a dtype, a tf.TensorSpec or a list of "
-                f"these, got {promise!r}"
-            ) from error
-        static = tuple(shape) if shape.is_fully_defined() else None
-        specs.append(_Spec(dtype, shape, np.dtype(dtype.as_numpy_dtype), static))
+            raise TypeError("py_func: Tout must be a dtype, a tf.TensorSpec or a list "
+                            f"of these, got {promise!r}") from error
+        static_shape = tuple(spec.shape) if spec.shape.is_fully_defined() else None
+        numpy_dtype = np.dtype(spec.dtype.as_numpy_dtype)
+        specs.append(_Spec(spec.dtype, spec.shape, numpy_dtype, static_shape))
     return specs
 
 
-def _op_name(name, func):
-    """A name that a graph accepts: "<lambda>" is none."""
-    name = name or getattr(func, "__name__", type(func).__name__)
-    return re.sub(r"[^A-Za-z0-9_.]", "", name).lstrip("_.") or "py_func"
-
-
-def _as_tensor(py_op, index, x):
+def _as_tensor(index, x):
     """Input `index` as a tensor, or a TypeError that says what to pass."""
-    cure = {
-        tf.RaggedTensor: "pass x.values or x.to_tensor()",
-        tf.SparseTensor: "pass tf.sparse.to_dense(x) or x.values",
-        dict: "pass its values as inputs of their own",
-    }.get(type(x), "pass a tensor, a variable, an array or numbers")
-    try:
-        if cure.startswith("pass a ") and x is not None:
+    cure = {tf.RaggedTensor: "pass x.values or x.to_tensor()",
+            tf.SparseTensor: "pass tf.sparse.to_dense(x) or x.values",
+            dict: "pass its values as inputs of their own"}.get(type(x))
+    reason = ""
+    if cure is None and x is not None:
+        try:
             tensor = tf.convert_to_tensor(x)
             if tensor.dtype not in (tf.resource, tf.variant):
                 return tensor
-        reason = ""
-    except (TypeError, ValueError) as error:
-        reason = f" ({error})"
-    raise TypeError(
-        f"{py_op}: input {index} is of type {type(x).__name__}{reason}; {cure}"
-    )
+        except (TypeError, ValueError) as error:
+            reason = f" ({error})"
+    raise TypeError(f"py_func: input {index} is of type {type(x).__name__}{reason}; "
+                    f"{cure or 'pass a tensor, a variable, an array or numbers'}")
 
 
 def _require_shapes(specs):
     """Keras plans a model by its shapes, before there is a tensor."""
-    for index, spec in enumerate(specs):
+    for spec in specs:
         if spec.shape.rank is None:
             dtype = f"tf.{spec.dtype.name}"
             raise ValueError(
-                f"py_func: Keras needs the shape of output {index}; instead of "
-                f"{dtype} give Tout a tf.TensorSpec, such as "
-                f"tf.TensorSpec(x.shape, {dtype})"
-            )
-
-
-def _keras_layer(func, inp, Tout, stateful, name, grad):
-    """The op as a layer, for a `keras.Input`, which is a shape and no tensor."""
-    import keras  # only here: it is slow to load, and TensorFlow does so late
-
-    _require_shapes(_specs(Tout))
-    layer = keras.layers.Lambda(
-        lambda inputs: py_func(func, inputs, Tout, stateful, name, grad), name=name)
-    return layer(list(inp))
+                f"py_func: Keras needs the shape of each output; instead of {dtype} "
+                f"give Tout a tf.TensorSpec, such as tf.TensorSpec(x.shape, {dtype})")
 
 
 @tf.autograph.experimental.do_not_convert
@@ -431,8 +360,7 @@ def py_func(func, inp, Tout, stateful=True, name=None, grad=None):
 
     Args:
         func: called with one read-only NumPy array for each input (0-d for a
-            scalar; a string arrives as an array of bytes objects). Returns the
-            outputs: one array or number, or a list or tuple of them.
+            scalar). Returns the outputs: one array or number, or a list of them.
         inp: list of inputs: tensors, variables, arrays or numbers of any shape
             and dtype, or a `keras.Input` (then every `Tout` needs a shape).
         Tout: what each output is: a dtype or, better, a `tf.TensorSpec`, which
@@ -442,12 +370,12 @@ def py_func(func, inp, Tout, stateful=True, name=None, grad=None):
             inputs; a graph may then run it once for two calls, or not at all
             where nobody uses the result.
         name: name of the op; by default that of `func`.
-        grad: `grad(op, *dys)` gets the op (`op.inputs`, `op.outputs`: lists of
-            tensors; `op.name`) and one upstream gradient dy for each output, of
-            that output's shape and dtype, zeros where the output is not used.
-            Returns the vector-Jacobian product: one gradient of each input's
-            shape, or None where there is none. Made of TensorFlow ops it can
-            be differentiated again; made of NumPy, by a `py_func` of its own.
+        grad: `grad(op, *dys)` gets the op (`op.inputs`, `op.outputs`: tensors;
+            `op.name`) and one upstream gradient dy for each output, of its shape
+            and dtype, zeros where nobody uses it. Returns the vector-Jacobian
+            product: for each input a gradient of its shape, or None where there
+            is none. Made of TensorFlow ops it can be differentiated again; what
+            is NumPy in it, call by a `py_func`.
 
     Returns:
         One tensor, or a list of tensors where `Tout` is a list.
@@ -458,54 +386,47 @@ def py_func(func, inp, Tout, stateful=True, name=None, grad=None):
         ValueError: a wrong number of results or gradients, a wrong shape, an
             integer that does not fit, an input that `func` writes into.
         NoGradientError: (a LookupError) a gradient is asked for, and there is
-            none. Where TensorFlow prepares gradients in advance, it is raised when
-            they are computed.
-        tf.errors.OpError: any of these, or an error of `func` itself, when it
-            happens as a graph runs; the text names the op and the function and
-            holds the traceback. In eager mode the error is the original one.
+            none. Where TensorFlow prepares gradients in advance, when they run.
+        tf.errors.OpError: any of these, or an error of `func` itself, as a graph
+            runs; the text names op and function and has the traceback.
 
     Example:
         >>> def square_grad(op, dy):
         ...     return 2 * op.inputs[0] * dy
-        >>> def square(x):
-        ...     return py_func(np.square, [x], tf.TensorSpec(x.shape, x.dtype),
-        ...                    grad=square_grad)
         >>> x = tf.constant(3.0)
         >>> with tf.GradientTape() as tape:
         ...     tape.watch(x)
-        ...     y = square(x)
+        ...     y = py_func(np.square, [x], tf.float32, grad=square_grad)
         >>> float(tape.gradient(y, x))
         6.0
 
-    The op is Python code. A SavedModel cannot hold it, XLA cannot compile it
-    (`jit_compile=True` fails and names PyFunc; on a GPU, give `Model.compile`
-    jit_compile=False), and it runs in this process, on the CPU, one call at a
-    time.
+    The op is Python code: a SavedModel cannot hold it, XLA cannot compile it
+    (`jit_compile=True` fails and names PyFunc; on a GPU, `Model.compile` needs
+    jit_compile=False), and it runs in this process, on the CPU.
 
-    Source: the recipe of 2016, a NumPy op whose gradient is registered under a
-    random name and put in its place by `Graph.gradient_override_map`, was shown
-    by Arttu Harponen (gist harpone/3453185b41d8d985356cbe5e57d67342) after the
-    discussion in https://github.com/tensorflow/tensorflow/issues/1095. It works
-    in sessions only. Here one registered gradient serves every op, and tapes,
-    which do not look at the override, are told of it as well.
+    Source: the recipe of 2016, a gradient registered under a random name and put
+    in place by `Graph.gradient_override_map`, is from the gist
+    harpone/3453185b41d8d985356cbe5e57d67342, after the discussion in
+    https://github.com/tensorflow/tensorflow/issues/1095. Tapes do not see such an
+    override; here they are told, and one registered gradient serves every op.
     """
     if not callable(func):
         raise TypeError(f"py_func: func must be callable, got {func!r}")
     if not isinstance(inp, (list, tuple)):
-        raise TypeError(
-            f"py_func: inp must be a list of inputs, got {type(inp).__name__}; "
-            "pass [x] for a single x"
-        )
+        raise TypeError("py_func: inp must be a list of inputs, got "
+                        f"{type(inp).__name__}; pass [x] for a single x")
+    py_op = _PyOp(func, Tout, grad, name)
     if any(type(x).__name__ == "KerasTensor" for x in inp):
-        return _keras_layer(func, inp, Tout, stateful, name, grad)
-    py_op = _PyOp(func, _specs(Tout), grad, _op_name(name, func))
-    inputs = [_as_tensor(py_op, *pair) for pair in enumerate(inp)]
+        import keras  # only here: TensorFlow loads it late, for it is slow to load
+
+        _require_shapes(py_op.specs)
+        return keras.layers.Lambda(
+            lambda xs: py_func(func, xs, Tout, stateful, name, grad))(list(inp))
+    inputs = [_as_tensor(*pair) for pair in enumerate(inp)]
     if tf.executing_eagerly():
         results = py_op.run([np.asarray(x) for x in inputs])
-        outputs = [
-            tf.convert_to_tensor(result, spec.dtype)
-            for result, spec in zip(results, py_op.specs, strict=True)
-        ]
+        outputs = [tf.convert_to_tensor(result, spec.dtype)
+                   for result, spec in zip(results, py_op.specs, strict=True)]
         op = _Op(inputs, outputs, py_op.name)
     else:
         outputs = _graph_op(py_op, inputs, stateful)
