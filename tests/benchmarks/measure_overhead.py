@@ -37,11 +37,14 @@ def bare(x):
     return y, lambda dy: 2 * x * dy
 
 
-def gradient(op, x):
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = op(x)
-    return tape.gradient(y, x)
+def differentiated(op):
+    def gradient(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = op(x)
+        return tape.gradient(y, x)
+
+    return gradient
 
 
 def in_graph(step):
@@ -57,18 +60,17 @@ def in_graph(step):
     return loop
 
 
-def seconds(run, times):
+def seconds(run, x, times):
     start = time.perf_counter()
     for _ in range(times):
-        run()
+        run(x)
     return (time.perf_counter() - start) / times
 
 
-def compare(runs, times):
-    """Median seconds of each of `runs`, taken in turn."""
-    for run in runs:
-        run()
-    taken = [[seconds(run, times) for run in runs] for _ in range(ROUNDS)]
+def compare(ours, theirs, x, times):
+    """Median seconds of a call of each of the two, taken in turn."""
+    ours(x), theirs(x)
+    taken = [(seconds(ours, x, times), seconds(theirs, x, times)) for _ in range(ROUNDS)]
     return [statistics.median(column) for column in zip(*taken, strict=True)]
 
 
@@ -78,24 +80,20 @@ def main():
     for size in (1, 1000, 100_000, 4_000_000):
         x = tf.ones([size])
         times = max(1, min(100, 1_000_000 // size))
-        for label, step in {
-            "call": lambda op: op,
-            "gradient": lambda op: lambda v: gradient(op, v),
-        }.items():
-            ops = [step(helper), step(bare)]
-            rows = {
-                f"eager {label}": ([lambda op=op: op(x) for op in ops], times, 1),
-                f"graph {label}": (
-                    [lambda loop=in_graph(op): loop(x) for op in ops],
-                    max(1, times // CALLS_IN_GRAPH),
-                    CALLS_IN_GRAPH,
-                ),
-            }
-            for name, (runs, repeat, calls) in rows.items():
-                if size == 4_000_000 and calls > 1:
-                    repeat = 1
-                a, b = (1e6 * t / calls for t in compare(runs, repeat))
-                print(f"{size:>9} {name:14}{a:9.1f} µs{b:9.1f} µs{a / b:8.2f}")
+        rows = {
+            "eager call": (helper, bare, times, 1),
+            "eager gradient": (differentiated(helper), differentiated(bare), times, 1),
+            "graph call": (in_graph(helper), in_graph(bare), 1, CALLS_IN_GRAPH),
+            "graph gradient": (
+                in_graph(differentiated(helper)),
+                in_graph(differentiated(bare)),
+                1,
+                CALLS_IN_GRAPH,
+            ),
+        }
+        for name, (ours, theirs, repeat, calls) in rows.items():
+            a, b = (1e6 * t / calls for t in compare(ours, theirs, x, repeat))
+            print(f"{size:>9} {name:14}{a:9.1f} µs{b:9.1f} µs{a / b:8.2f}")
     print(f"load {os.getloadavg()[0]:.2f}")
 
 

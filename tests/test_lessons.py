@@ -1,0 +1,52 @@
+"""Every lesson and the README keep the rules of lesson_rules.py."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lesson_rules import README_RULES, RULES, Lesson, lesson_paths
+
+ROOT = Path(__file__).resolve().parents[1]
+LESSONS = lesson_paths(ROOT / "notebooks")
+TOP = set(
+    "README.md requirements.txt utils.py notebooks data pyproject.toml tests LICENSE "
+    ".ci .gitignore .gitattributes".split()
+)
+
+
+def test_lessons_are_numbered_without_a_gap():
+    assert LESSONS == sorted((ROOT / "notebooks").glob("*.ipynb"))
+    numbers = [int(path.name[:2]) for path in LESSONS]
+    assert numbers and numbers == list(range(len(numbers)))
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_lesson(path, rule):
+    complaints = list(RULES[rule](Lesson(path)))
+    assert not complaints, "\n".join(complaints)
+
+
+@pytest.mark.parametrize("rule", README_RULES)
+def test_readme(rule):
+    complaints = list(README_RULES[rule](ROOT))
+    assert not complaints, "\n".join(complaints)
+
+
+def test_ruff_finds_nothing_in_code_and_notebooks():
+    command = [sys.executable, "-m", "ruff", "check", "--no-cache", str(ROOT)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_nothing_else_lies_at_the_top():
+    git = shutil.which("git")
+    if not (git and (ROOT / ".git").exists()):
+        pytest.skip("not a git clone: what belongs to the project is not known")
+    tracked = subprocess.run(
+        [git, "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    assert {name.partition("/")[0] for name in tracked.splitlines()} <= TOP
