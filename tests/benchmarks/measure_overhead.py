@@ -70,7 +70,9 @@ def seconds(run, x, times):
 def compare(ours, theirs, x, times):
     """Median seconds of a call of each of the two, taken in turn."""
     ours(x), theirs(x)
-    taken = [(seconds(ours, x, times), seconds(theirs, x, times)) for _ in range(ROUNDS)]
+    taken = [
+        (seconds(ours, x, times), seconds(theirs, x, times)) for _ in range(ROUNDS)
+    ]
     return [statistics.median(column) for column in zip(*taken, strict=True)]
 
 
