@@ -1,0 +1,144 @@
+"""Lesson 02's training loop, beside other ways to write it.
+
+    .venv/bin/python tests/benchmarks/train_mnist.py
+
+2,000 steps of 100 digits as plain NumPy, as the code of 2017 through
+tf.compat.v1, as TensorFlow's own ops, and as the lesson; in turn, five times. The
+table gives medians, ratios, and the accuracy of each. The whole of MNIST is used
+where it is at ../shared/data/mnist.npz or data/mnist.npz, else the sample. Run it
+on a quiet machine.
+"""
+
+import os
+import statistics
+import sys
+import time
+import uuid
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+import numpy as np  # noqa: E402, I001
+from test_lesson_02_full import lesson_namespace  # noqa: E402
+
+from utils import load_mnist, tf  # noqa: E402  (utils comes before TensorFlow)
+
+STEPS, RATE, ROUNDS = 2000, 0.3, 5
+
+
+def plain_numpy(batches, targets):
+    weights = np.zeros((784, 10), np.float32)
+    for k in range(STEPS):
+        x, t = batches[k % len(batches)], targets[k % len(batches)]
+        z = x @ weights
+        p = np.exp(z - z.max(axis=1, keepdims=True))
+        p /= p.sum(axis=1, keepdims=True)
+        weights -= RATE * (x.T @ ((p - t) / len(x)))
+    return weights
+
+
+def code_of_2017(batches, targets):
+    """tf.compat.v1: a session, a feed a step, gradients put in by an override."""
+
+    def py_func(func, inputs, dtype, grad):
+        name = f"PyFuncGrad{uuid.uuid4()}"
+        tf.RegisterGradient(name)(grad)
+        graph = tf.compat.v1.get_default_graph()
+        with graph.gradient_override_map({"PyFunc": name}):
+            return tf.compat.v1.py_func(func, inputs, dtype)
+
+    def matmul(x, w, shape):
+        y = py_func(np.matmul, [x, w], tf.float32, matmul_grad)
+        y.set_shape(shape)
+        return y
+
+    def matmul_grad(op, dy):
+        x, w = op.inputs
+        return (
+            tf.compat.v1.py_func(np.matmul, [dy, tf.transpose(w)], tf.float32),
+            tf.compat.v1.py_func(np.matmul, [tf.transpose(x), dy], tf.float32),
+        )
+
+    def log_grad(op, dy):
+        return dy * tf.compat.v1.py_func(np.reciprocal, [op.inputs[0]], tf.float32)
+
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        x = tf.compat.v1.placeholder(tf.float32, [None, 784])
+        t = tf.compat.v1.placeholder(tf.float32, [None, 10])
+        weights = tf.compat.v1.Variable(tf.zeros([784, 10]), use_resource=False)
+        p = tf.nn.softmax(matmul(x, weights, [None, 10]))
+        log_p = py_func(np.log, [p], tf.float32, log_grad)
+        log_p.set_shape([None, 10])
+        loss = -tf.reduce_mean(tf.reduce_sum(t * log_p, axis=1))
+        train = tf.compat.v1.train.GradientDescentOptimizer(RATE).minimize(loss)
+        session.run(tf.compat.v1.global_variables_initializer())
+        for k in range(STEPS):
+            feed = {x: batches[k % len(batches)], t: targets[k % len(batches)]}
+            session.run(train, feed)
+        return session.run(weights)
+
+
+def own_ops():
+    """TensorFlow's ops alone, the whole loop in one tf.function."""
+
+    @tf.function
+    def loop(weights, batches, targets):
+        for k in tf.range(STEPS):
+            x, t = batches[k % len(batches)], targets[k % len(batches)]
+            with tf.GradientTape() as tape:
+                p = tf.nn.softmax(x @ weights)
+                log_p = tf.math.log(tf.maximum(p, 1e-30))
+                loss = -tf.reduce_mean(tf.reduce_sum(t * log_p, axis=1))
+            weights.assign_sub(RATE * tape.gradient(loss, weights))
+
+    def run(batches, targets):
+        weights = tf.Variable(tf.zeros([784, 10]))
+        loop(weights, tf.constant(batches), tf.constant(targets))
+        return weights.numpy()
+
+    return run
+
+
+def main():
+    found = [
+        path
+        for path in (ROOT.parent / "shared/data/mnist.npz", ROOT / "data/mnist.npz")
+        if path.exists()
+    ]
+    source = str(found[0]) if found else "sample"
+    (x, y), (x_test, y_test) = load_mnist(source)
+    batches = np.float32(x.reshape(-1, 100, 784)) / 255
+    targets = np.eye(10, dtype=np.float32)[y].reshape(-1, 100, 10)
+    x_test = np.float32(x_test.reshape(-1, 784)) / 255
+
+    os.chdir(ROOT)
+    lesson = lesson_namespace(source, until="train")["train_all"]
+    ways = {
+        "plain NumPy": plain_numpy,
+        "code of 2017": code_of_2017,
+        "TensorFlow's ops": own_ops(),
+        "the lesson": lambda *_: lesson(STEPS)[0].numpy(),
+    }
+    seconds = {name: [] for name in ways}
+    accuracy = {}
+    print(f"{len(y):,} digits, TensorFlow {tf.__version__}, {os.cpu_count()} cores")
+    print(f"load before: {os.getloadavg()[0]:.2f}")
+    for _ in range(ROUNDS + 1):
+        for name, train in ways.items():
+            start = time.perf_counter()
+            weights = train(batches, targets)
+            seconds[name].append(time.perf_counter() - start)
+            accuracy[name] = np.mean((x_test @ weights).argmax(axis=1) == y_test)
+    print(f"load after: {os.getloadavg()[0]:.2f}\n")
+    # The first round traces, and is left out.
+    median = {name: statistics.median(times[1:]) for name, times in seconds.items()}
+    print(f"{'':18}{'seconds':>8}{'of 2017':>9}{'of NumPy':>9}{'accuracy':>10}")
+    for name, time_taken in median.items():
+        print(
+            f"{name:18}{time_taken:8.2f}{time_taken / median['code of 2017']:9.2f}"
+            f"{time_taken / median['plain NumPy']:9.2f}{accuracy[name]:10.4f}"
+        )
+
+
+if __name__ == "__main__":
+    main()
