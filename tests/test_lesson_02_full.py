@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 WHOLE = ROOT.parent / "shared" / "data" / "mnist.npz"
-NOT_NEEDED = {"nbval-ignore-output", "hero"}
+NOT_NEEDED = {"hero"}
 
 
 def lesson_namespace(source, until):
