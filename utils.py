@@ -133,7 +133,8 @@ class _PyOp:
     def _as_promised(self, index, result):
         """One result, cast within its kind and laid out as TensorFlow needs it."""
         spec = self.specs[index]
-        array = np.asarray(result, order="C")
+        text = isinstance(result, (bytes, str))  # NumPy would cut a last zero byte
+        array = np.asarray(result, object if text else None, order="C")
         if array.dtype != spec.numpy_dtype or spec.dtype == tf.string:
             found, wanted = _kind(array.dtype), _kind(spec.numpy_dtype)
             number = type(result) in (int, float) and wanted in ("float", "complex")
@@ -294,9 +295,13 @@ def _graph_op(py_op, inputs, stateful):
     with graph.gradient_override_map(override), stop_recording():
         outputs = make(input=inputs, token=token, name=py_op.name,
                        Tout=[spec.dtype for spec in py_op.specs])
+        if not py_op.specs:
+            return []
+        for y, spec in zip(outputs, py_op.specs, strict=True):
+            y.set_shape(spec.shape)
         # An op of its own: set_shape alone is lost on the graph's optimizer.
         return [y if spec.shape.rank is None else tf.ensure_shape(y, spec.shape)
-                for y, spec in zip(outputs, py_op.specs, strict=False)]
+                for y, spec in zip(outputs, py_op.specs, strict=True)]
 
 
 def _graphs_around(graph):
