@@ -963,7 +963,8 @@ class _GradientCheck:
                 self.note("kinks", f"{text}lies between {sides}")
             elif kind == "jump":
                 self.note("jumps", f"{text}is that of one side")
-            elif slack[0] > np.abs(nearest[0]) > 10 * noises[-1][0]:
+            elif (kind == "smooth" and slack[0] > np.abs(centrals[best][0])
+                  > 10 * noises[-1][0]):
                 self.note("doubts", f"{self.place(k)}: not checked, no two of the "
                                     "central differences agree")
                 nearest = found
