@@ -115,7 +115,7 @@ class _PyOp:
     def run(self, arrays):
         """Call `func` on read-only arrays; return arrays as `Tout` promised."""
         for array in arrays:
-            array.flags.writeable = False  # the memory is TensorFlow's
+            array.setflags(write=False)  # the memory is TensorFlow's
         try:
             results = self.func(*arrays)
         except ValueError as error:
@@ -136,7 +136,7 @@ class _PyOp:
         spec = self.specs[index]
         text = isinstance(result, (bytes, str))  # NumPy would cut a last zero byte
         array = np.asarray(result, object if text else None, order="C")
-        if array.dtype != spec.numpy_dtype or spec.dtype == tf.string:
+        if array.dtype != spec.numpy_dtype or spec.numpy_dtype == object:
             found, wanted = _kind(array.dtype), _kind(spec.numpy_dtype)
             number = type(result) in (int, float) and wanted in ("float", "complex")
             if found != wanted and not number:  # a Python number has no dtype yet
@@ -162,8 +162,9 @@ class _PyOp:
     @tf.autograph.experimental.do_not_convert
     def __call__(self, *arrays):
         """Run inside a graph, which takes the arrays over without a copy."""
-        arrays = [np.asarray(a, object if isinstance(a, bytes) else None)
-                  for a in arrays]  # a scalar arrives as a number
+        arrays = [a if isinstance(a, np.ndarray) else  # a scalar is a number here
+                  np.asarray(a, object if isinstance(a, bytes) else None)
+                  for a in arrays]
         try:
             return [array if _ours_alone(array) else array.copy()
                     for array in self.run(arrays)]
