@@ -136,7 +136,7 @@ class _PyOp:
         spec = self.specs[index]
         text = isinstance(result, (bytes, str))  # NumPy would cut a last zero byte
         array = np.asarray(result, object if text else None, order="C")
-        if array.dtype != spec.numpy_dtype or spec.numpy_dtype == object:
+        if array.dtype != spec.numpy_dtype or spec.numpy_dtype.hasobject:
             found, wanted = _kind(array.dtype), _kind(spec.numpy_dtype)
             number = type(result) in (int, float) and wanted in ("float", "complex")
             if found != wanted and not number:  # a Python number has no dtype yet
