@@ -5,7 +5,9 @@
 * `check_gradient` compares an op's gradient with central differences.
 
 Import this module before TensorFlow: it keeps TensorFlow's start-up messages out
-of your notebook and makes its numbers independent of the processor.
+of your notebook and makes its numbers independent of the processor. Only to set up
+devices or several workers (`tf.config`, `MultiWorkerMirroredStrategy`) import
+TensorFlow first: that has to happen before its first op, and this module runs one.
 """
 
 import contextlib

@@ -1,6 +1,10 @@
 """py_func gives the same value and gradient in every mode, or a clear error."""
 
+import contextlib
 import gc
+import json
+import os
+import socket
 import subprocess
 import sys
 import threading
@@ -631,6 +635,61 @@ def test_mirrored_strategy():
 
     assert strategy.num_replicas_in_sync == 2
     assert step().numpy().tolist() == [4, 8, 12]
+
+
+WORKER = """if True:
+    import numpy as np
+    import tensorflow as tf
+    from utils import py_func
+
+    strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    with strategy.scope():
+        weights = tf.Variable([1.0, 2.0, 3.0])
+
+    @tf.function
+    def step():
+        def update():
+            worker = tf.distribute.get_replica_context().replica_id_in_sync_group
+            with tf.GradientTape() as tape:
+                y = py_func(np.square, [weights], tf.float32,
+                            grad=lambda op, dy: 2 * op.inputs[0] * dy)
+                loss = tf.reduce_sum(y) * tf.cast(worker + 1, tf.float32)
+            gradient = tape.gradient(loss, weights)
+            total = tf.distribute.get_replica_context().all_reduce("SUM", gradient)
+            weights.assign_sub(0.1 * total)
+
+        strategy.run(update)
+
+    step()
+    step()
+    print("weights:", *(f"{w:.4g}" for w in weights.numpy()))
+"""
+
+
+def test_multi_worker_mirrored_strategy():
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(2)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        workers = [f"127.0.0.1:{each.getsockname()[1]}" for each in sockets]
+    run = []
+    try:
+        for index in range(2):
+            task = {"type": "worker", "index": index}
+            config = json.dumps({"cluster": {"worker": workers}, "task": task})
+            run.append(subprocess.Popen(
+                [sys.executable, "-c", WORKER], cwd=ROOT, text=True,
+                env=os.environ | {"TF_CONFIG": config}, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            ))
+        for worker in run:
+            out, err = worker.communicate(timeout=300)
+            # Of w**2 and 2 w**2 together: w - 0.1 * (2 w + 4 w) = 0.4 w, twice.
+            assert out == "weights: 0.16 0.32 0.48\n", out + err[-2000:]
+    finally:
+        for worker in run:
+            worker.kill()
+            worker.wait()
 
 
 @keras.saving.register_keras_serializable("tests")
