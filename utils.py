@@ -65,7 +65,7 @@ else:
 
 # ------------------------------------------------- private TensorFlow, all of it
 
-# Two names that TensorFlow does not export. tests/test_private_names.py says in
+# Two names that TensorFlow does not export. tests/test_py_func.py says in
 # words what to do when a release moves them.
 #   record_operation puts a Python gradient on every tape that watches: the public
 #     tf.custom_gradient does too, but keeps each closure alive for ever.

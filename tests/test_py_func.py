@@ -790,6 +790,8 @@ def test_saved_model_in_another_process_says_so_and_runs_nothing_else(tmp_path):
 
 
 def test_traces_leave_nothing_behind():
+    from tensorflow.python.framework.ops import gradient_registry
+
     alive = []
 
     class Large:
@@ -812,11 +814,13 @@ def test_traces_leave_nothing_behind():
     trace()
     gc.collect()
     functions = utils._py_funcs.size()
+    gradients = gradient_registry.list()
     for _ in range(50):
         trace()
     gc.collect()
     assert [ref for ref in alive if ref() is not None] == []
     assert utils._py_funcs.size() <= functions
+    assert gradient_registry.list() == gradients != []
 
 
 # ................................................................. properties
