@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import inspect
 import json
 import os
 import socket
@@ -931,6 +932,9 @@ def test_private_names_are_where_utils_looks_for_them():
 
     for name in ("record_operation", "stop_recording"):
         assert hasattr(record, name), moved % (name, "custom_gradient")
+    assert "isinstance(func, EagerFunc)" in inspect.getsource(
+        script_ops.FuncRegistry.__call__
+    ), moved % ("EagerFunc, which gets (device, token, arrays)", "py_function")
     table = script_ops._py_funcs
     assert isinstance(table._funcs, weakref.WeakValueDictionary), moved % (
         "the table of Python functions",

@@ -1,0 +1,266 @@
+// RoiPool takes the maximum over a grid of bins in each box of an image.
+// RoiPoolGrad sends the gradient back to the pixels that were the maxima.
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "tensorflow/core/framework/op.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/framework/shape_inference.h"
+
+namespace {
+
+using tensorflow::OpKernel;
+using tensorflow::OpKernelConstruction;
+using tensorflow::OpKernelContext;
+using tensorflow::Tensor;
+using tensorflow::TensorShape;
+using tensorflow::shape_inference::DimensionHandle;
+using tensorflow::shape_inference::InferenceContext;
+using tensorflow::shape_inference::ShapeHandle;
+
+REGISTER_OP("RoiPool")
+    .Attr("T: {float, double}")
+    .Attr("pooled_height: int >= 1")
+    .Attr("pooled_width: int >= 1")
+    .Attr("spatial_scale: float")
+    .Input("data: T")
+    .Input("rois: T")
+    .Output("pooled: T")
+    .Output("argmax: int32")
+    .SetShapeFn([](InferenceContext* c) {
+      ShapeHandle data, rois;
+      DimensionHandle five;
+      TF_RETURN_IF_ERROR(c->WithRank(c->input(0), 4, &data));
+      TF_RETURN_IF_ERROR(c->WithRank(c->input(1), 2, &rois));
+      TF_RETURN_IF_ERROR(c->WithValue(c->Dim(rois, 1), 5, &five));
+      int height, width;
+      TF_RETURN_IF_ERROR(c->GetAttr("pooled_height", &height));
+      TF_RETURN_IF_ERROR(c->GetAttr("pooled_width", &width));
+      ShapeHandle pooled = c->MakeShape({c->Dim(rois, 0), c->MakeDim(height),
+                                         c->MakeDim(width), c->Dim(data, 3)});
+      c->set_output(0, pooled);
+      c->set_output(1, pooled);
+      return absl::OkStatus();
+    });
+
+REGISTER_OP("RoiPoolGrad")
+    .Attr("T: {float, double}")
+    .Attr("pooled_height: int >= 1")
+    .Attr("pooled_width: int >= 1")
+    .Input("data: T")
+    .Input("rois: T")
+    .Input("argmax: int32")
+    .Input("dy: T")
+    .Output("data_grad: T")
+    .SetShapeFn([](InferenceContext* c) {
+      c->set_output(0, c->input(0));
+      return absl::OkStatus();
+    });
+
+// Checks what both kernels need. Every box must name an image of the batch.
+template <typename T>
+absl::Status CheckInputs(const Tensor& data, const Tensor& rois) {
+  if (data.dims() != 4) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "data must be [batch, height, width, channels], found shape ",
+        data.shape().DebugString()));
+  }
+  if (rois.dims() != 2 || rois.dim_size(1) != 5) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "rois must be [boxes, 5], found shape ", rois.shape().DebugString()));
+  }
+  if (data.dim_size(1) * data.dim_size(2) * data.dim_size(3) > INT32_MAX) {
+    return absl::InvalidArgumentError("an image of data is too large");
+  }
+  const auto boxes = rois.matrix<T>();
+  for (int r = 0; r < boxes.dimension(0); ++r) {
+    const T image = boxes(r, 0);
+    if (!(image >= 0 && image < data.dim_size(0)) ||
+        image != std::floor(image)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("rois[", r, "] names image ", image, ", the batch has ",
+                       data.dim_size(0), " images"));
+    }
+    for (int k = 1; k < 5; ++k) {
+      if (!(std::abs(boxes(r, k)) < T(1 << 24))) {  // NaN is caught as well
+        return absl::InvalidArgumentError(
+            absl::StrCat("rois[", r, "] has the coordinate ", boxes(r, k),
+                         ", which is no place on an image"));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+template <typename T>
+class RoiPoolOp : public OpKernel {
+ public:
+  explicit RoiPoolOp(OpKernelConstruction* context) : OpKernel(context) {
+    OP_REQUIRES_OK(context, context->GetAttr("pooled_height", &pooled_height_));
+    OP_REQUIRES_OK(context, context->GetAttr("pooled_width", &pooled_width_));
+    OP_REQUIRES_OK(context, context->GetAttr("spatial_scale", &spatial_scale_));
+    OP_REQUIRES(context, spatial_scale_ > 0 && spatial_scale_ <= 64,
+                absl::InvalidArgumentError(absl::StrCat(
+                    "spatial_scale must be more than 0 and at most 64, found ",
+                    spatial_scale_)));
+  }
+
+  void Compute(OpKernelContext* context) override {
+    const Tensor& data = context->input(0);
+    const Tensor& rois = context->input(1);
+    OP_REQUIRES_OK(context, CheckInputs<T>(data, rois));
+
+    const TensorShape shape(
+        {rois.dim_size(0), pooled_height_, pooled_width_, data.dim_size(3)});
+    Tensor* pooled = nullptr;
+    Tensor* argmax = nullptr;
+    OP_REQUIRES_OK(context, context->allocate_output(0, shape, &pooled));
+    OP_REQUIRES_OK(context, context->allocate_output(1, shape, &argmax));
+
+    const int height = data.dim_size(1);
+    const int width = data.dim_size(2);
+    const int channels = data.dim_size(3);
+    const auto boxes = rois.matrix<T>();
+    T* best = pooled->flat<T>().data();
+    int* where = argmax->flat<int>().data();
+
+    for (int r = 0; r < boxes.dimension(0); ++r) {
+      const T* image = data.flat<T>().data() +
+                       int64_t(boxes(r, 0)) * height * width * channels;
+      const int64_t left = Pixel(boxes(r, 1)), top = Pixel(boxes(r, 2));
+      // The last row and column belong to the box. It has at least one pixel.
+      const int64_t box_width =
+          std::max<int64_t>(Pixel(boxes(r, 3)) - left + 1, 1);
+      const int64_t box_height =
+          std::max<int64_t>(Pixel(boxes(r, 4)) - top + 1, 1);
+
+      for (int i = 0; i < pooled_height_; ++i) {
+        // From floor(i h / n) up to, not including, ceil((i + 1) h / n).
+        const int y0 = Clip(top + i * box_height / pooled_height_, height);
+        const int y1 = Clip(
+            top + ((i + 1) * box_height + pooled_height_ - 1) / pooled_height_,
+            height);
+        for (int j = 0; j < pooled_width_; ++j) {
+          const int x0 = Clip(left + j * box_width / pooled_width_, width);
+          const int x1 = Clip(
+              left + ((j + 1) * box_width + pooled_width_ - 1) / pooled_width_,
+              width);
+          PoolBin(image, width, channels, y0, y1, x0, x1, best, where);
+          best += channels;
+          where += channels;
+        }
+      }
+    }
+  }
+
+ private:
+  int64_t Pixel(T coordinate) const {
+    return static_cast<int64_t>(
+        std::floor(coordinate * T(spatial_scale_) + T(0.5)));
+  }
+
+  static int Clip(int64_t value, int size) {
+    return static_cast<int>(std::clamp<int64_t>(value, 0, size));
+  }
+
+  // The inner loop has no branch, so that the compiler can use vectors.
+  static void PoolBin(const T* __restrict image, int width, int channels,
+                      int y0, int y1, int x0, int x1, T* __restrict best,
+                      int* __restrict where) {
+    if (y0 >= y1 || x0 >= x1) {  // nothing of the image in this bin
+      std::fill_n(best, channels, T(0));
+      std::fill_n(where, channels, -1);
+      return;
+    }
+    const int first = (y0 * width + x0) * channels;
+    for (int c = 0; c < channels; ++c) {
+      best[c] = image[first + c];
+      where[c] = first + c;
+    }
+    for (int y = y0; y < y1; ++y) {
+      for (int x = x0; x < x1; ++x) {
+        const int start = (y * width + x) * channels;
+        for (int c = 0; c < channels; ++c) {
+          const T value = image[start + c];
+          const int larger = -(value > best[c]);  // all bits set, or none
+          where[c] = ((start + c) & larger) | (where[c] & ~larger);
+          best[c] = std::max(best[c], value);
+        }
+      }
+    }
+  }
+
+  int pooled_height_;
+  int pooled_width_;
+  float spatial_scale_;
+};
+
+template <typename T>
+class RoiPoolGradOp : public OpKernel {
+ public:
+  explicit RoiPoolGradOp(OpKernelConstruction* context) : OpKernel(context) {
+    OP_REQUIRES_OK(context, context->GetAttr("pooled_height", &pooled_height_));
+    OP_REQUIRES_OK(context, context->GetAttr("pooled_width", &pooled_width_));
+  }
+
+  void Compute(OpKernelContext* context) override {
+    const Tensor& data = context->input(0);
+    const Tensor& rois = context->input(1);
+    const Tensor& argmax = context->input(2);
+    const Tensor& dy = context->input(3);
+    OP_REQUIRES_OK(context, CheckInputs<T>(data, rois));
+    const TensorShape shape(
+        {rois.dim_size(0), pooled_height_, pooled_width_, data.dim_size(3)});
+    OP_REQUIRES(context, argmax.shape() == shape && dy.shape() == shape,
+                absl::InvalidArgumentError(absl::StrCat(
+                    "argmax and dy must have the shape ", shape.DebugString(),
+                    ", found ", argmax.shape().DebugString(), " and ",
+                    dy.shape().DebugString())));
+
+    Tensor* data_grad = nullptr;
+    OP_REQUIRES_OK(context,
+                   context->allocate_output(0, data.shape(), &data_grad));
+    data_grad->flat<T>().setZero();
+
+    const int64_t image_size =
+        data.dim_size(1) * data.dim_size(2) * data.dim_size(3);
+    const int64_t box_size =
+        int64_t(pooled_height_) * pooled_width_ * data.dim_size(3);
+    const auto boxes = rois.matrix<T>();
+    const T* grad = dy.flat<T>().data();
+    const int* where = argmax.flat<int>().data();
+    for (int r = 0; r < boxes.dimension(0); ++r) {
+      T* image =
+          data_grad->flat<T>().data() + int64_t(boxes(r, 0)) * image_size;
+      for (int64_t k = 0; k < box_size; ++k, ++grad, ++where) {
+        if (*where < 0) continue;  // an empty bin took nothing from the image
+        OP_REQUIRES(context, *where < image_size,
+                    absl::InvalidArgumentError(
+                        absl::StrCat("argmax holds ", *where, ", an image has ",
+                                     image_size, " values")));
+        image[*where] += *grad;  // boxes may overlap: add, never assign
+      }
+    }
+  }
+
+ private:
+  int pooled_height_;
+  int pooled_width_;
+};
+
+#define REGISTER_KERNELS(type)                                \
+  REGISTER_KERNEL_BUILDER(Name("RoiPool")                     \
+                              .Device(tensorflow::DEVICE_CPU) \
+                              .TypeConstraint<type>("T"),     \
+                          RoiPoolOp<type>);                   \
+  REGISTER_KERNEL_BUILDER(Name("RoiPoolGrad")                 \
+                              .Device(tensorflow::DEVICE_CPU) \
+                              .TypeConstraint<type>("T"),     \
+                          RoiPoolGradOp<type>)
+
+REGISTER_KERNELS(float);
+REGISTER_KERNELS(double);
+
+}  // namespace

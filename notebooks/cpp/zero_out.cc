@@ -1,0 +1,70 @@
+// ZeroOut keeps the first element of a vector and sets all others to zero.
+// Its second output holds the index of each element.
+
+#include "absl/strings/str_cat.h"
+#include "tensorflow/core/framework/op.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/framework/shape_inference.h"
+
+namespace {
+
+using tensorflow::OpKernel;
+using tensorflow::OpKernelConstruction;
+using tensorflow::OpKernelContext;
+using tensorflow::Tensor;
+using tensorflow::shape_inference::InferenceContext;
+using tensorflow::shape_inference::ShapeHandle;
+
+// The interface: what a caller sees, in a graph before any number is known.
+REGISTER_OP("ZeroOut")
+    .Attr("T: {float, double, int32}")
+    .Input("x: T")
+    .Output("y: T")
+    .Output("indices: int32")
+    .SetShapeFn([](InferenceContext* c) {
+      ShapeHandle vector;
+      TF_RETURN_IF_ERROR(c->WithRank(c->input(0), 1, &vector));
+      c->set_output(0, vector);
+      c->set_output(1, vector);
+      return absl::OkStatus();
+    });
+
+// The kernel: what runs, here on a CPU.
+template <typename T>
+class ZeroOutOp : public OpKernel {
+ public:
+  explicit ZeroOutOp(OpKernelConstruction* context) : OpKernel(context) {}
+
+  void Compute(OpKernelContext* context) override {
+    const Tensor& x = context->input(0);
+    OP_REQUIRES(context, x.dims() == 1 && x.NumElements() > 0,
+                absl::InvalidArgumentError(absl::StrCat(
+                    "ZeroOut expects a vector with at least one element, ",
+                    "found shape ", x.shape().DebugString())));
+
+    Tensor* y = nullptr;
+    Tensor* indices = nullptr;
+    OP_REQUIRES_OK(context, context->allocate_output(0, x.shape(), &y));
+    OP_REQUIRES_OK(context, context->allocate_output(1, x.shape(), &indices));
+
+    auto y_values = y->vec<T>();
+    auto index_values = indices->vec<int32_t>();
+    for (int i = 0; i < x.NumElements(); ++i) {
+      y_values(i) = T(0);
+      index_values(i) = i;
+    }
+    y_values(0) = x.vec<T>()(0);
+  }
+};
+
+#define REGISTER_KERNEL(type)                                 \
+  REGISTER_KERNEL_BUILDER(Name("ZeroOut")                     \
+                              .Device(tensorflow::DEVICE_CPU) \
+                              .TypeConstraint<type>("T"),     \
+                          ZeroOutOp<type>)
+
+REGISTER_KERNEL(float);
+REGISTER_KERNEL(double);
+REGISTER_KERNEL(int32_t);
+
+}  // namespace
