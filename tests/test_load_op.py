@@ -292,6 +292,15 @@ def test_source_prints_nothing(source):
     assert not re.search(r"\b(printf|cout|cerr|clog|puts|LOG)\b", source.read_text())
 
 
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.name)
+def test_source_has_googles_format(source):
+    pytest.importorskip("clang_format", reason="pip install clang-format")
+    command = [sys.executable, "-c", "import clang_format as c; c.clang_format()"]
+    run = subprocess.run([*command, "--style=Google", "--dry-run", "-Werror", source],
+                         capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+
+
 def test_sources_are_there():
     names = [source.name for source in SOURCES]
     assert names == ["relu.cc", "roi_pool.cc", "zero_out.cc"]
