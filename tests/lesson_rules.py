@@ -495,6 +495,6 @@ def picture_on_the_first_screen(root):
 
 @readme_rule
 def resolved_readme_links(root):
-    for path in (root / "README.md", root / "data" / "README.md"):
+    for path in sorted([*root.glob("*.md"), *root.glob("[a-z]*/*.md")]):
         for complaint in broken_links(path.read_text("utf-8"), path, root):
             yield f"{path.relative_to(root)}: {complaint}"

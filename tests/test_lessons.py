@@ -11,9 +11,11 @@ from lesson_rules import README_RULES, RULES, Lesson, lesson_paths
 
 ROOT = Path(__file__).resolve().parents[1]
 LESSONS = lesson_paths(ROOT / "notebooks")
+TEMPLATE = ROOT / "notebooks" / "template" / "10_write_a_lesson.ipynb"
 TOP = set(
     "README.md requirements.txt utils.py notebooks data pyproject.toml tests LICENSE "
-    ".ci .gitignore .gitattributes".split()
+    "CONTRIBUTING.md CHANGELOG.md CITATION.cff noxfile.py .pre-commit-config.yaml "
+    ".github .ci .gitignore .gitattributes".split()
 )
 
 
@@ -24,7 +26,7 @@ def test_lessons_are_numbered_without_a_gap():
 
 
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [*LESSONS, TEMPLATE], ids=lambda path: path.stem)
 def test_lesson(path, rule):
     complaints = list(RULES[rule](Lesson(path)))
     assert not complaints, "\n".join(complaints)
