@@ -15,7 +15,7 @@ TEMPLATE = ROOT / "notebooks" / "template" / "10_write_a_lesson.ipynb"
 TOP = set(
     "README.md requirements.txt utils.py notebooks data pyproject.toml tests LICENSE "
     "CONTRIBUTING.md CHANGELOG.md CITATION.cff noxfile.py .pre-commit-config.yaml "
-    ".github .ci .gitignore .gitattributes".split()
+    "teaching site .github .ci .gitignore .gitattributes".split()
 )
 
 

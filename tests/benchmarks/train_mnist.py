@@ -1,11 +1,20 @@
 """Lesson 02's training loop, beside other ways to write it.
 
-    .venv/bin/python tests/benchmarks/train_mnist.py
+    .venv/bin/python tests/benchmarks/train_mnist.py [PEERS]
+
+PEERS is the Python of an environment with NumPy and torch or jax or both, such as
+/tmp/peers/bin/python; without it, the one that runs this file. What it lacks is
+left out of the table. To make one:
+
+    python3 -m venv /tmp/peers
+    /tmp/peers/bin/pip install numpy torch "jax[cpu]"
 
 2,000 steps of 100 digits as plain NumPy, as the code of 2017 through
 tf.compat.v1 (with the three curves, as the lesson has them), as TensorFlow's own
-ops, and as the lesson; in turn, five times. Each way picks the same random
-digits, step by step. The table gives medians, ratios, and the accuracy of each.
+ops, and as the lesson; and as NumPy callbacks of JAX and of PyTorch, the latter
+with its threads and NumPy's as they come and with one of each (see twins.py). All
+in turn, five times. Each way picks the same random digits, step by step. The table
+gives medians, ratios, and the accuracy of each.
 The whole of MNIST is used where it is at ../shared/data/mnist.npz or
 data/mnist.npz, else the sample. Run it on a quiet machine.
 """
@@ -14,7 +23,9 @@ import contextlib
 import io
 import os
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
 import uuid
 from pathlib import Path
@@ -105,7 +116,58 @@ def own_ops():
     return run
 
 
-def main():
+class Twin:
+    """A twin of the lesson in another library, in a process of its own."""
+
+    def __init__(self, python, library, data, threads=None):
+        names = "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
+        limits = dict.fromkeys(names, str(threads)) if threads else {}
+        self.weights = f"{data}.{library}.npy"
+        self.process = subprocess.Popen(
+            [python, Path(__file__).with_name("twins.py"), library, data],
+            env=os.environ | limits,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        if self.process.stdout.readline() != "ready\n":
+            raise RuntimeError(f"{library}: see the error above")
+
+    def __call__(self, *_):
+        self.process.stdin.write("train\n")
+        self.process.stdin.flush()
+        if not self.process.stdout.readline():
+            raise RuntimeError("the twin has ended: see the error above")
+        return np.load(self.weights)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.kill()
+        self.process.wait()
+
+
+def twins(python, data, stack):
+    """The twins whose library `python` has."""
+
+    def has(library):
+        test = f"import importlib.util as u; exit(u.find_spec({library!r}) is None)"
+        return not subprocess.run([python, "-c", test], check=False).returncode
+
+    for name, library, threads in (
+        ("JAX twin", "jax", None),
+        ("PyTorch, 1 thread", "torch", 1),
+        ("PyTorch twin", "torch", None),
+    ):
+        if has(library):
+            yield name, stack.enter_context(Twin(python, library, data, threads))
+        else:
+            print(f"{python} has no {library}: {name} left out")
+
+
+def main(peers=sys.executable):
     found = [
         path
         for path in (ROOT.parent / "shared/data/mnist.npz", ROOT / "data/mnist.npz")
@@ -119,7 +181,8 @@ def main():
     with contextlib.redirect_stdout(io.StringIO()):
         lesson = lesson_namespace(source, until="train")
 
-    data = [lesson[name] for name in ("pixels", "targets", "batches")]
+    names = "pixels", "targets", "batches"
+    data = [lesson[name] for name in names]
     arrays = [np.asarray(values) for values in data]
 
     def as_the_lesson(*_):
@@ -133,26 +196,33 @@ def main():
         "TensorFlow's ops": own_ops(),
         "the lesson": as_the_lesson,
     }
-    seconds = {name: [] for name in ways}
-    accuracy = {}
+    seconds, accuracy = {}, {}
     print(f"{len(arrays[0]):,} digits, {os.cpu_count()} cores")
-    print(f"load before: {os.getloadavg()[0]:.2f}")
-    for _ in range(ROUNDS + 1):
-        for name, train in ways.items():
-            start = time.perf_counter()
-            weights = train(*arrays)
-            seconds[name].append(time.perf_counter() - start)
-            accuracy[name] = np.mean((x_test @ weights).argmax(axis=1) == y_test)
-    print(f"load after: {os.getloadavg()[0]:.2f}\n")
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        file = f"{folder}/data.npz"
+        np.savez(file, **dict(zip(names, arrays, strict=True)))
+        ways.update(twins(peers, file, stack))
+        print(f"load before: {os.getloadavg()[0]:.2f}")
+        for _ in range(ROUNDS + 1):
+            for name, train in ways.items():
+                start = time.perf_counter()
+                weights = train(*arrays)
+                seconds.setdefault(name, []).append(time.perf_counter() - start)
+                hits = (x_test @ weights).argmax(axis=1) == y_test
+                accuracy[name] = np.mean(hits)
+        print(f"load after: {os.getloadavg()[0]:.2f}\n")
     # The first round traces, and is left out.
     median = {name: statistics.median(times[1:]) for name, times in seconds.items()}
-    print(f"{'':18}{'seconds':>8}{'of 2017':>9}{'of NumPy':>9}{'accuracy':>10}")
-    for name, time_taken in median.items():
-        print(
-            f"{name:18}{time_taken:8.2f}{time_taken / median['code of 2017']:9.2f}"
-            f"{time_taken / median['plain NumPy']:9.2f}{accuracy[name]:10.4f}"
-        )
+    others = {"2017": "code of 2017", "NumPy": "plain NumPy", "lesson": "the lesson"}
+    heads = "".join(f"{'of ' + other:>11}" for other in others)
+    print(f"{'':18}{'seconds':>8}{heads}{'accuracy':>10}")
+    for name, taken in median.items():
+        ratios = "".join(f"{taken / median[other]:11.2f}" for other in others.values())
+        print(f"{name:18}{taken:8.2f}{ratios}{accuracy[name]:10.4f}")
+    if max(accuracy.values()) - min(accuracy.values()) > 0.001:
+        sys.exit("not all ways learn the same")
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -1,0 +1,334 @@
+"""The probes of lesson 09: what can a way to make an op do?
+
+A *way* takes a tensor x and gives its squares and its cubes, as [x**2, x**3]; its
+optional second argument is the function to wrap, by default `powers`. A *probe* is
+a function of a way that yields pairs: what was found, and what is right. `outcome`
+looks at them. To try a way of your own:
+
+    >>> from notebooks.probes import PROBES, outcome
+    >>> outcome(lambda x, func: func(x), PROBES["jacobian"])[0]
+    'yes'
+"""
+
+import contextlib
+import functools
+import gc
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import weakref
+from pathlib import Path
+
+import numpy as np
+
+from utils import tf  # utils comes before TensorFlow
+
+PROJECT = Path(__file__).resolve().parent.parent
+POINTS = [1.0, 4.0]  # cubes 1, 64; first derivatives 3, 48; second 6, 24
+PROBES = {}
+
+
+def probe(function):
+    PROBES[function.__name__] = function
+    return function
+
+
+@contextlib.contextmanager
+def terminal_aside():
+    """Keep what TensorFlow's C++ code writes about a failing op off the page."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    with tempfile.TemporaryFile() as aside:
+        os.dup2(aside.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+
+
+def outcome(way, probe):
+    """("yes", "None", "wrong" or "error", the reason); the first failure decides."""
+    reason = "the probe yields nothing"
+    try:
+        with terminal_aside():
+            for found, right in probe(way):
+                reason = f"found {found}, right is {right}"
+                if found is None:
+                    return "None", reason
+                if not np.allclose(found, right):
+                    return "wrong", reason
+    except Exception as error:
+        return "error", f"{type(error).__name__}: {error}"
+    return "yes", reason
+
+
+def powers(x):
+    """The square and the cube, of a NumPy array and of a tensor alike."""
+    square = x * x
+    return [square, square * x]
+
+
+def points():
+    return tf.constant(POINTS)
+
+
+def cube(way):
+    return lambda x: way(x, powers)[1]
+
+
+def gradient(f):
+    """The function that computes the gradient of f."""
+
+    def gradient_of_f(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        return tape.gradient(y, x)
+
+    return gradient_of_f
+
+
+def modes(f):
+    """f in eager mode and as a graph: the outcomes may differ."""
+    return f, tf.function(f)
+
+
+def concrete(f):
+    return tf.function(f).get_concrete_function(tf.TensorSpec([2], tf.float32))
+
+
+@probe
+def eager(way):
+    yield gradient(cube(way))(points()), [3, 48]
+
+
+@probe
+def inner_tape(way):
+    yield tf.function(gradient(cube(way)))(points()), [3, 48]
+
+
+@probe
+def outer_tape(way):
+    yield gradient(tf.function(cube(way)))(points()), [3, 48]
+
+
+@probe
+def session(way):
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        x = points()
+        (dx,) = tf.gradients(way(x, powers)[1], x)
+        yield (None if dx is None else session.run(dx)), [3, 48]
+
+
+@probe
+def second_order(way):
+    for f in modes(gradient(gradient(cube(way)))):
+        yield f(points()), [6, 24]
+
+
+@probe
+def jacobian(way):
+    def jacobian_of_cube(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = way(x, powers)[1]
+        return tape.jacobian(y, x)
+
+    for f in modes(jacobian_of_cube):
+        yield f(points()), np.diag([3, 48])
+
+
+@probe
+def vectorized_map(way):
+    def mapped(x):
+        return tf.vectorized_map(cube(way), x)
+
+    x = points()[:, None]
+    yield mapped(x), [[1], [64]]
+    yield gradient(mapped)(x), [[3], [48]]
+
+
+@probe
+def forward_mode(way):
+    def push(x):
+        with tf.autodiff.ForwardAccumulator(x, tf.ones(2)) as forward:
+            y = way(x, powers)[1]
+        return forward.jvp(y)
+
+    for f in modes(push):
+        yield f(points()), [3, 48]
+
+
+@probe
+def static_shape(way):
+    """Is the shape known before anything runs?"""
+    shape = concrete(cube(way)).structured_outputs.shape
+    yield (None if shape.rank is None else shape.as_list()), [2]
+
+
+@probe
+def dtype_checked(way):
+    """Is a float64 cast, or an error, where float32 is promised?"""
+
+    def careless(x):
+        return [x * x, x * x * x * np.ones(2)]  # NumPy: float64
+
+    for f in modes(lambda x: way(x, careless)[1]):
+        yield f(points()).dtype == tf.float32, True
+
+
+@probe
+def keras_input(way):
+    import keras  # only here: it is slow to load
+
+    symbol = keras.Input([2])
+    model = keras.Model(symbol, way(symbol, powers)[1])
+    yield model(points()[None]), [[1, 64]]
+
+
+@probe
+def saved_model(way):
+    """Saved, loaded by another process, and called there."""
+    with tempfile.TemporaryDirectory() as folder:
+        module = tf.Module()
+        spec = tf.TensorSpec([2], tf.float32)
+        module.f = tf.function(cube(way), input_signature=[spec])
+        tf.saved_model.save(module, folder)
+        process = _other_process()
+        process.stdin.write(folder + "\n")
+        process.stdin.flush()
+        found = json.loads(process.stdout.readline())
+    if isinstance(found, str):
+        raise RuntimeError(found)
+    yield found, [1, 64]
+
+
+@probe
+def xla(way):
+    compiled = tf.function(gradient(cube(way)), jit_compile=True)
+    yield compiled(points()), [3, 48]
+
+
+@probe
+def several_outputs(way):
+    """Do both outputs add to one gradient, and each alone?"""
+    yield gradient(lambda x: tf.add_n(way(x, powers)))(points()), [5, 56]
+    yield gradient(lambda x: way(x, powers)[0])(points()), [2, 8]
+
+
+@probe
+def leaks_nothing(way):
+    """Is a graph freed once nobody uses it?"""
+    step = concrete(cube(way))
+    graph = weakref.ref(step.graph)
+    del step
+    gc.collect()
+    yield graph() is None, True
+
+
+# The other process has NumPy ops of its own, as any program may have: they return
+# -x. It knows the C++ op, as a program that uses a model with one must.
+_LOADER = """
+import json, sys
+from utils import load_op, tf
+if sys.argv[1] == "True":
+    load_op("powers.cc")
+with tf.Graph().as_default() as own:
+    for _ in range(2000):
+        tf.numpy_function(lambda x: [-x, -x], [1.0], [tf.float32] * 2)
+for folder in map(str.strip, sys.stdin):
+    try:
+        found = tf.saved_model.load(folder).f([1.0, 4.0]).numpy().tolist()
+    except Exception as error:
+        found = f"{type(error).__name__}: {error}"
+    print(json.dumps(found), flush=True)
+"""
+
+
+@functools.cache
+def _other_process():
+    """Started once; it ends when this process does, as its standard input then ends."""
+    return subprocess.Popen(
+        [sys.executable, "-c", _LOADER, str(_knows("Powers"))],
+        cwd=PROJECT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+
+
+def _knows(op):
+    try:
+        return bool(tf.Graph().op_def_for_type(op))
+    except RuntimeError:
+        return False
+
+
+def in_graph(way):
+    """A loop inside a graph that calls the way `count` times, each on the last cube."""
+
+    @tf.function(reduce_retracing=True)
+    def loop(x, count):
+        for _ in tf.range(count):
+            y = way(x)[1]
+            y.set_shape(x.shape)  # not every way knows it
+            x = y
+        return x
+
+    return loop
+
+
+_THREADS = """
+import time
+from utils import py_func, tf
+import numpy as np
+x = tf.random.stateless_normal([100, 784], [0, 0])
+def step(w):
+    y = py_func(np.matmul, [x, w], tf.TensorSpec([100, 10]))
+    return [w + 1e-6 * tf.matmul(x, y, transpose_a=True)]
+loop = tf.function(lambda w: tf.while_loop(
+    lambda w: True, step, [w], maximum_iterations=500)[0])
+best = float("inf")
+for _ in range(6):
+    start = time.perf_counter()
+    loop(tf.zeros([784, 10])).numpy()
+    best = min(best, (time.perf_counter() - start) / 500)
+print(best)
+"""
+
+
+def seconds_with_threads(count):
+    """Of a step with products in NumPy and in TensorFlow; None: NumPy's own choice."""
+    env = {} if count is None else {"OPENBLAS_NUM_THREADS": str(count)}
+    return float(run_python(_THREADS, **env))
+
+
+def run_python(code, **env):
+    """What a new process prints that runs `code` in the project's folder."""
+    child = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=PROJECT,
+        env=os.environ | env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if child.returncode:
+        raise RuntimeError(child.stderr)
+    return child.stdout
+
+
+def seconds(f, *args, count=1, rounds=5):
+    """Of one of the `count` calls that f(*args) makes; the best of some rounds."""
+    f(*args)  # traces
+    times = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        f(*args)
+        times.append((time.perf_counter() - start) / count)
+    return min(times)

@@ -1,0 +1,226 @@
+"""Lessons in JupyterLab, as learners see them: run, look, move the slider.
+
+A notebook without outputs is opened and run as a whole in a real browser; what is
+judged is the file that JupyterLab saves, and what the page shows.
+"""
+
+import nbformat
+import pytest
+from in_browser import (
+    MINUTE,
+    ROOT,
+    has_picture,
+    has_widget,
+    page_complaints,
+)
+from nbformat import v4
+
+pytestmark = pytest.mark.browser
+LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+SLIDER = ".jp-OutputArea .widget-slider:not(.widget-hidden)"
+RUN = """() => {
+    window.outcome = null;
+    const app = window.jupyterapp;
+    app.commands.execute('notebook:run-all-cells').then(
+        () => { window.outcome = 'done'; },
+        error => { window.outcome = `${error}`; });
+}"""
+STATUS = (
+    "window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status"
+)
+# The command that runs all cells comes back early, where a cell raises what it is
+# tagged to raise; cells that wait for their turn show a star.
+ALL_RAN = f"""window.outcome && {STATUS} === 'idle'
+    && ![...document.querySelectorAll('.jp-Notebook .jp-InputPrompt')].some(
+        prompt => prompt.textContent.includes('*'))"""
+SAVE = "window.jupyterapp.commands.execute('docmanager:save')"
+SHUT_DOWN = "window.jupyterapp.shell.currentWidget.sessionContext.shutdown()"
+# The pixels of all pictures in the cell that holds the first slider.
+PIXELS = """selector => {
+    const cell = document.querySelector(selector).closest('.jp-Cell');
+    return [...cell.querySelectorAll('img, canvas')].map(picture => {
+        const canvas = document.createElement('canvas');
+        canvas.width = picture.naturalWidth || picture.width;
+        canvas.height = picture.naturalHeight || picture.height;
+        if (canvas.width && canvas.height)
+            canvas.getContext('2d').drawImage(picture, 0, 0);
+        return canvas.toDataURL();
+    });
+}"""
+
+
+def two_lessons():
+    """The first lesson with a widget, and the first one with displayed formulas."""
+    texts = {path: path.read_text("utf-8") for path in LESSONS}
+    widget = [path for path, text in texts.items() if "ipywidgets" in text][:1]
+    plain = [path for path, text in texts.items() if "$$" in text]
+    return [path for path in plain if path not in widget][:1] + widget
+
+
+def run_in_lab(tab, lab, name):
+    """Open a notebook, run all of it, save it; returns what was saved."""
+    page = tab.page
+    page.goto(lab.address(name))
+    page.wait_for_selector(".jp-NotebookPanel .jp-Cell")
+    page.wait_for_function(f"{STATUS} === 'idle'")
+    page.evaluate(RUN)
+    page.wait_for_function(ALL_RAN, timeout=9 * MINUTE * 1000)
+    assert page.evaluate("window.outcome") == "done"
+    page.evaluate(SAVE)
+    page.wait_for_load_state("networkidle")
+    return nbformat.read(lab.notebooks / name, as_version=4)
+
+
+def complaints(tab, saved, stored):
+    """What is wrong with a lesson that was run: in the file, and on the page."""
+    code = [cell for cell in saved.cells if cell.cell_type == "code"]
+    counts = [cell.execution_count for cell in code]
+    if counts != list(range(1, len(code) + 1)):
+        yield f"the cells did not run one after the other: {counts}"
+    for number, cell in enumerate(code, start=1):
+        if "raises-exception" in cell.metadata.get("tags", []):
+            continue
+        for output in cell.outputs:
+            if output.output_type == "error":
+                yield f"code cell {number}: {output.ename}: {output.evalue}"
+    before = [cell for cell in stored.cells if cell.cell_type == "code"]
+    for number, (old, new) in enumerate(zip(before, code, strict=True), start=1):
+        if has_picture(old) and not has_picture(new):
+            yield f"code cell {number} drew no picture"
+        if has_widget(old) and not has_widget(new):
+            yield f"code cell {number} made no widget"
+    for text in tab.page.locator(".jp-Dialog").all_inner_texts():
+        yield f"a dialog is open: {text}"
+    yield from page_complaints(tab.page, saved, ".jp-Notebook")
+
+
+def slider_complaints(tab, name):
+    """What is wrong with the first slider, which is pulled with the mouse."""
+    page = tab.page
+    slider = page.locator(SLIDER).first
+    if not slider.count():
+        yield "there is no slider"
+        return
+    slider.scroll_into_view_if_needed()
+    before = page.evaluate(PIXELS, SLIDER)
+    tab.keep(f"{name}-slider-before")
+    if not before:
+        yield "there is no picture beside the slider"
+        return
+    handle = slider.locator(".noUi-handle").first.bounding_box()
+    track = slider.locator(".noUi-base").first.bounding_box()
+    x = handle["x"] + handle["width"] / 2
+    y = handle["y"] + handle["height"] / 2
+    in_left_half = x < track["x"] + track["width"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    goal = track["x"] + track["width"] * (0.8 if in_left_half else 0.2)
+    page.mouse.move(goal, y, steps=5)
+    page.mouse.up()
+    if slider.locator(".noUi-handle").first.bounding_box() == handle:
+        yield "the slider could not be moved"
+    for _ in range(40):
+        page.wait_for_timeout(500)
+        after = page.evaluate(PIXELS, SLIDER)
+        if after and after != before:
+            break
+    else:
+        yield "the slider was moved, and the picture stayed as it was"
+    page.wait_for_function(f"{STATUS} === 'idle'")
+    page.wait_for_timeout(500)
+    tab.keep(f"{name}-slider-after")
+
+
+def shut_down(tab, lab):
+    """Shut down this notebook's kernel; no other one may be left either."""
+    tab.page.evaluate(SHUT_DOWN)
+    assert lab.kernels() == []
+
+
+def keep_views(tab, name):
+    for view, selector in {
+        "top": ".jp-Notebook .jp-Cell",
+        "formula": ".jp-Notebook mjx-container[display=true]",
+        "picture": ".jp-OutputArea img",
+    }.items():
+        found = tab.page.locator(selector)
+        if found.count():
+            found.first.scroll_into_view_if_needed()
+            tab.keep(f"{name}-{view}")
+
+
+def test_one_of_the_two_lessons_has_a_widget():
+    chosen = two_lessons()
+    assert len(chosen) == 2 and len(set(chosen)) == 2
+
+
+@pytest.mark.parametrize("path", two_lessons(), ids=lambda path: path.stem)
+def test_lesson_in_jupyterlab(path, tab, lab):
+    stored = nbformat.read(path, as_version=4)
+    saved = run_in_lab(tab, lab, path.name)
+    keep_views(tab, path.stem)
+    found = list(complaints(tab, saved, stored))
+    if "ipywidgets" in path.read_text("utf-8"):
+        if not any(map(has_widget, saved.cells)):
+            found.append("no widget is in the saved copy")
+        found += slider_complaints(tab, path.stem)
+    elif not any(map(has_picture, saved.cells)):
+        found.append("no picture is in the saved copy")
+    shut_down(tab, lab)
+    assert not found, "\n".join(found)
+    assert not tab.errors
+
+
+DRAWING = """import matplotlib.pyplot as plt
+plt.plot([0, 1])
+plt.show()"""
+DEAD_SLIDER = """import ipywidgets
+slider = ipywidgets.IntSlider()
+display(slider)
+plt.plot([1, 0])
+plt.show()"""
+ESCAPE = """from IPython.display import HTML
+HTML('<img src="https://example.org/beacon.png">')"""
+KERNEL_ESCAPE = """import urllib.request
+try:
+    urllib.request.urlopen("http://example.org/data", timeout=20)
+except OSError:
+    pass"""
+
+
+def test_what_is_broken_is_seen(tab, lab):
+    """One notebook with each of the faults that the test above claims to see."""
+    stored = v4.new_notebook(
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+        cells=[
+            v4.new_markdown_cell(r"$\frac{1}$ lacks something"),
+            v4.new_markdown_cell(r"$\notknown{x}$ is not known, $x$ is"),
+            v4.new_markdown_cell("![a picture of nothing](images/missing.png)"),
+            v4.new_code_cell(DRAWING),
+            v4.new_code_cell(DEAD_SLIDER),
+            v4.new_code_cell("picture = 'not drawn any more'"),
+            v4.new_code_cell(ESCAPE),
+            v4.new_code_cell(KERNEL_ESCAPE),
+            v4.new_code_cell("1 / 0"),
+            v4.new_code_cell("print('never reached')"),
+        ],
+    )
+    lab.write("broken.ipynb", stored)
+    picture = v4.new_output("display_data", data={"image/png": "iVBORw0KGgo="})
+    stored.cells[5].outputs = [picture]
+    saved = run_in_lab(tab, lab, "broken.ipynb")
+    found = [*complaints(tab, saved, stored), *slider_complaints(tab, "broken")]
+    shut_down(tab, lab)
+    for expected in (
+        "the cells did not run one after the other: [1, 2, 3, 4, 5, 6, None]",
+        "code cell 6: ZeroDivisionError: division by zero",
+        "code cell 3 drew no picture",
+        "a formula is broken: ",
+        "a picture was not found: a picture of nothing",
+        "the slider was moved, and the picture stayed as it was",
+    ):
+        assert any(text.startswith(expected) for text in found), (expected, found)
+    assert sum(text.startswith("a formula is broken") for text in found) == 2
+    assert "https://example.org/beacon.png" in tab.outside
+    assert any("http://example.org/data" in line for line in tab.outside)
+    tab.forget()
