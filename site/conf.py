@@ -47,3 +47,6 @@ def read_lesson(app, docname, source):
 
 def setup(app):
     app.connect("source-read", read_lesson)
+    # Marking what was searched for fails on words in the theme's icons ("mode").
+    forget = "localStorage.removeItem('sphinx_highlight_terms')"
+    app.add_js_file(None, body=forget)

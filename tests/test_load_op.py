@@ -303,7 +303,7 @@ def test_source_has_googles_format(source):
 
 def test_sources_are_there():
     names = [source.name for source in SOURCES]
-    assert names == ["relu.cc", "roi_pool.cc", "zero_out.cc"]
+    assert names == ["powers.cc", "relu.cc", "roi_pool.cc", "zero_out.cc"]
 
 
 # -------------------------------------------------------------- the lessons

@@ -33,7 +33,8 @@ class PowersOp : public OpKernel {
     const Tensor& input = context->input(0);
     Tensor* square = nullptr;
     Tensor* cube = nullptr;
-    OP_REQUIRES_OK(context, context->allocate_output(0, input.shape(), &square));
+    OP_REQUIRES_OK(context,
+                   context->allocate_output(0, input.shape(), &square));
     OP_REQUIRES_OK(context, context->allocate_output(1, input.shape(), &cube));
 
     const T* x = input.flat<T>().data();
@@ -47,11 +48,10 @@ class PowersOp : public OpKernel {
   }
 };
 
-#define REGISTER_KERNEL(type)                                 \
-  REGISTER_KERNEL_BUILDER(Name("Powers")                      \
-                              .Device(tensorflow::DEVICE_CPU) \
-                              .TypeConstraint<type>("T"),     \
-                          PowersOp<type>)
+#define REGISTER_KERNEL(type)                                                  \
+  REGISTER_KERNEL_BUILDER(                                                     \
+      Name("Powers").Device(tensorflow::DEVICE_CPU).TypeConstraint<type>("T"), \
+      PowersOp<type>)
 
 REGISTER_KERNEL(float);
 REGISTER_KERNEL(double);

@@ -4,6 +4,8 @@ A notebook without outputs is opened and run as a whole in a real browser; what 
 judged is the file that JupyterLab saves, and what the page shows.
 """
 
+import time
+
 import nbformat
 import pytest
 from in_browser import (
@@ -28,11 +30,10 @@ RUN = """() => {
 STATUS = (
     "window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status"
 )
-# The command that runs all cells comes back early, where a cell raises what it is
-# tagged to raise; cells that wait for their turn show a star.
-ALL_RAN = f"""window.outcome && {STATUS} === 'idle'
-    && ![...document.querySelectorAll('.jp-Notebook .jp-InputPrompt')].some(
-        prompt => prompt.textContent.includes('*'))"""
+# The cells that have run, as long as none of them is running.
+RAN = f"""{STATUS} !== 'idle' ? -1 :
+    window.jupyterapp.shell.currentWidget.content.widgets.filter(
+        cell => cell.model.type === 'code' && cell.model.executionCount).length"""
 SAVE = "window.jupyterapp.commands.execute('docmanager:save')"
 SHUT_DOWN = "window.jupyterapp.shell.currentWidget.sessionContext.shutdown()"
 # The pixels of all pictures in the cell that holds the first slider.
@@ -57,15 +58,37 @@ def two_lessons():
     return [path for path in plain if path not in widget][:1] + widget
 
 
+def wait_for_all_cells(page, notebook):
+    """Wait until all cells have run, or nothing has for a while (after an error).
+
+    The command that runs all cells comes back early, where a cell raises what it is
+    tagged to raise.
+    """
+    code = sum(cell.cell_type == "code" for cell in notebook.cells)
+    end = time.monotonic() + 9 * MINUTE
+    last, since = None, time.monotonic()
+    while time.monotonic() < end:
+        ran = page.evaluate(RAN)
+        if ran == code:
+            return
+        if ran != last or ran == -1:
+            last, since = ran, time.monotonic()
+        elif time.monotonic() - since > 20:
+            return
+        page.wait_for_timeout(300)
+
+
 def run_in_lab(tab, lab, name):
     """Open a notebook, run all of it, save it; returns what was saved."""
     page = tab.page
+    opened = nbformat.read(lab.notebooks / name, as_version=4)
     page.goto(lab.address(name))
     page.wait_for_selector(".jp-NotebookPanel .jp-Cell")
     page.wait_for_function(f"{STATUS} === 'idle'")
     page.evaluate(RUN)
-    page.wait_for_function(ALL_RAN, timeout=9 * MINUTE * 1000)
+    page.wait_for_function("window.outcome", timeout=9 * MINUTE * 1000)
     assert page.evaluate("window.outcome") == "done"
+    wait_for_all_cells(page, opened)
     page.evaluate(SAVE)
     page.wait_for_load_state("networkidle")
     return nbformat.read(lab.notebooks / name, as_version=4)
