@@ -262,39 +262,40 @@ def broken(tmp_path_factory, workplace):
     tree = copy_of_project(folder / "project")
     for path in (tree / "notebooks").glob("*.ipynb"):
         path.unlink()
-    (tree / "README.md").write_text(
-        "## The lessons\n\n## Show the lessons without Jupyter\n"
-    )
+    (tree / "README.md").write_text("## The lessons\n\n## Another section\n")
     nbformat.write(broken_lesson(), tree / "notebooks" / "00_broken.ipynb")
-    for words in (
-        [word for word in documented("sphinx-build") if word != "-W"],
-        documented("jupyter nbconvert", "--to html"),
-        documented("jupyter nbconvert", "--to slides"),
-    ):
+    made = {}
+    for kind, words in {
+        "site": [word for word in documented("sphinx-build") if word != "-W"],
+        "page": documented("jupyter nbconvert", "--to html"),
+        "slides": documented("jupyter nbconvert", "--to slides"),
+    }.items():
         words = [w.replace("notebooks/*", "notebooks/00_broken") for w in words]
         code, said = make(tree, words, workplace[1])
         assert code == 0, said
-    return tree / "site" / "_build"
+        made[kind] = tree / next(w for w in words if w.startswith("site/_build/"))
+    return made
 
 
 @pytest.mark.parametrize(
-    "file, scope",
-    {
-        "html/notebooks/00_broken.html": "article[role=main]",
-        "pages/00_broken.html": "main",
-        "slides/00_broken.slides.html": ".slides",
-    }.items(),
+    "kind, file, scope",
+    [
+        ("site", "notebooks/00_broken.html", "article[role=main]"),
+        ("page", "00_broken.html", "main"),
+        ("slides", "00_broken.slides.html", ".slides"),
+    ],
 )
-def test_what_is_broken_is_seen(file, scope, broken, tab):
+def test_what_is_broken_is_seen(kind, file, scope, broken, tab):
     tab.page.set_default_timeout(MINUTE * 1000)
-    open_page(tab, broken / file)
+    path = broken[kind] / file
+    open_page(tab, path)
     lesson = broken_lesson()
     picture = v4.new_output("display_data", data={"image/png": "iVBORw0KGgo="})
     for _ in range(3):
         lesson.cells.append(v4.new_code_cell("", outputs=[picture]))
     printed = v4.new_output("stream", text="printed, and lost")
     lesson.cells.append(v4.new_code_cell("", outputs=[printed]))
-    found = list(complaints(tab, (broken / file).parent, lesson, scope))
+    found = list(complaints(tab, path.parent, lesson, scope))
     assert BEACON in tab.outside
     tab.forget()
     assert sum(text.startswith(FAULTS["formula"]) for text in found) == 2, found
