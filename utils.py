@@ -116,8 +116,9 @@ class _PyOp(EagerFunc):
 
     def __init__(self, func, Tout, grad, name):
         self.func, self.grad, self.specs = func, grad, _specs(Tout)
-        qualname = getattr(func, "__qualname__", type(func).__name__)
-        name = name or getattr(func, "__name__", type(func).__name__)
+        own_name = getattr(func, "__name__", type(func).__name__)
+        qualname = getattr(func, "__qualname__", own_name)  # a ufunc may have none
+        name = name or own_name
         self.name = re.sub(r"[^A-Za-z0-9_./-]", "", name).lstrip("_/-") or "py_func"
         self.label = (f"py_func '{self.name}' (function "
                       f"{qualname.split('<locals>.')[-1]})")
