@@ -193,8 +193,3 @@ def test_an_unknown_lesson_is_named(tmp_path):
     with pytest.raises(SystemExit, match="no lesson 77; there are: 00, 01"):
         hand_out.hand_out(tmp_path / "new", ["01", "77"])
     assert not (tmp_path / "new").exists()
-
-
-def test_links_of_the_teachers_page_lead_somewhere():
-    page = ROOT / "teaching" / "README.md"
-    assert not list(broken_links(page.read_text("utf-8"), page, ROOT))

@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
 
 from lesson_rules import README_RULES, RULES, Lesson, lesson_paths
 
@@ -42,6 +44,26 @@ def test_ruff_finds_nothing_in_code_and_notebooks():
     command = [sys.executable, "-m", "ruff", "check", "--no-cache", str(ROOT)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_lowest_packages_are_the_lower_ends_of_the_ranges():
+    """For Python 3.11; a newer one may need a newer package, which the file says."""
+
+    def read(name):
+        lines = (ROOT / name).read_text("utf-8").splitlines()
+        wanted = [Requirement(bare) for line in lines if (bare := line.split("#")[0])]
+        python = {"python_version": "3.11"}
+        return {
+            one.name: {
+                Version(end.version)
+                for end in one.specifier
+                if end.operator in (">=", "~=", "==")
+            }
+            for one in wanted
+            if not one.marker or one.marker.evaluate(python)
+        }
+
+    assert read("tests/lowest.txt") == read("requirements.txt")
 
 
 def test_nothing_else_lies_at_the_top():

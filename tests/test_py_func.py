@@ -743,6 +743,18 @@ class ShapelessLayer(keras.layers.Layer):
         return square_of_any_shape(x)
 
 
+def test_a_function_without_qualified_name_is_named():
+    class OfNumPy20:  # its ufuncs have no other name
+        __name__ = "add"
+
+        def __call__(self, x):
+            return x, x
+
+    assert not hasattr(OfNumPy20(), "__qualname__")
+    with pytest.raises(ValueError, match=r"py_func 'add' \(function add\) returned 2"):
+        py_func(OfNumPy20(), [vector()], tf.float32)
+
+
 def test_keras_input():
     x = keras.Input([4])
     y = py_func(np.square, [x], tf.TensorSpec([None, 4], tf.float32), grad=square_grad)
