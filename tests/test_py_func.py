@@ -1,6 +1,7 @@
 """py_func gives the same value and gradient in every mode, or a clear error."""
 
 import contextlib
+import functools
 import gc
 import inspect
 import json
@@ -743,6 +744,27 @@ class ShapelessLayer(keras.layers.Layer):
         return square_of_any_shape(x)
 
 
+def test_autograph_leaves_numpy_code_alone():
+    """It rewrites what is defined in a tf.function; what that calls stays as it is."""
+    files = []
+
+    def np_twice(x):
+        files.append(inspect.currentframe().f_code.co_filename)
+        return 2 * x
+
+    @tf.function
+    def run(x):
+        def inner(x):
+            return np_twice(x)
+
+        y = py_func(inner, [x], tf.float32)
+        y += py_func(lambda x: np_twice(x), [x], tf.float32)
+        return y + py_func(functools.partial(inner), [x], tf.float32)
+
+    assert run(tf.constant(1.0)) == 6
+    assert files == [__file__] * 3
+
+
 def test_a_function_without_qualified_name_is_named():
     class OfNumPy20:  # its ufuncs have no other name
         __name__ = "add"
@@ -753,6 +775,20 @@ def test_a_function_without_qualified_name_is_named():
     assert not hasattr(OfNumPy20(), "__qualname__")
     with pytest.raises(ValueError, match=r"py_func 'add' \(function add\) returned 2"):
         py_func(OfNumPy20(), [vector()], tf.float32)
+
+
+def test_keras_does_without_xla_on_a_gpu(monkeypatch):
+    devices = [tf.config.PhysicalDevice("/gpu:0", "GPU")]
+    monkeypatch.setattr(tf.config, "list_physical_devices", lambda *_: devices)
+    x = keras.Input([4])
+    spec = tf.TensorSpec([None, 4], tf.float32)
+    for y, wants_xla in (
+        (keras.layers.Dense(4)(x), sys.platform != "darwin"),
+        (py_func(np.square, [x], spec, grad=square_grad), False),
+    ):
+        model = keras.Model(x, y)
+        model.compile(loss="mse")  # jit_compile="auto" looks for a GPU
+        assert model.jit_compile is wants_xla
 
 
 def test_keras_input():

@@ -11,10 +11,10 @@ left out of the table. To make one:
 
 2,000 steps of 100 digits as plain NumPy, as the code of 2017 through
 tf.compat.v1 (with the three curves, as the lesson has them), as TensorFlow's own
-ops, and as the lesson; and as NumPy callbacks of JAX and of PyTorch, the latter
-with its threads and NumPy's as they come and with one of each (see twins.py). All
-in turn, five times. Each way picks the same random digits, step by step. The table
-gives medians, ratios, and the accuracy of each.
+ops, and as the lesson; and as NumPy callbacks of JAX and of PyTorch (see twins.py).
+The lesson and PyTorch run twice, with their threads and NumPy's as they come and
+with one of each. All in turn, five times. Each way picks the same random digits,
+step by step. The table gives medians, ratios, and the accuracy of each.
 The whole of MNIST is used where it is at ../shared/data/mnist.npz or
 data/mnist.npz, else the sample. Run it on a quiet machine.
 """
@@ -95,32 +95,26 @@ def code_of_2017(pixels, targets, batches):
         return session.run(weights)
 
 
-def own_ops():
-    """TensorFlow's ops alone, the whole loop in one tf.function."""
+def own_ops(lesson):
+    """The lesson's loop, on TensorFlow's ops."""
+    loop = lesson["compile_loop"](tf.matmul, tf.math.log)
 
-    @tf.function
-    def loop(weights, pixels, targets, batches):
-        for rows in batches:
-            x, t = tf.gather(pixels, rows), tf.gather(targets, rows)
-            with tf.GradientTape() as tape:
-                p = tf.nn.softmax(x @ weights)
-                log_p = tf.math.log(tf.maximum(p, 1e-30))
-                loss = -tf.reduce_mean(tf.reduce_sum(t * log_p, axis=1))
-            weights.assign_sub(RATE * tape.gradient(loss, weights))
-
-    def run(pixels, targets, batches):
-        weights = tf.Variable(tf.zeros([784, 10]))
-        loop(weights, *map(tf.constant, (pixels, targets, batches)))
+    def run(_pixels, _targets, batches):
+        weights = tf.zeros([784, 10])
+        for some in np.split(batches, len(batches) // 100):
+            weights, records = loop(weights, lesson["pixels"], lesson["targets"], some)
+            records.numpy()  # as the lesson keeps them
         return weights.numpy()
 
     return run
 
 
 class Twin:
-    """A twin of the lesson in another library, in a process of its own."""
+    """The lesson, or its twin in another library, in a process of its own."""
 
     def __init__(self, python, library, data, threads=None):
-        names = "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
+        blas = "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
+        names = *blas, "TF_NUM_INTRAOP_THREADS"
         limits = dict.fromkeys(names, str(threads)) if threads else {}
         self.weights = f"{data}.{library}.npy"
         self.process = subprocess.Popen(
@@ -150,11 +144,14 @@ class Twin:
 
 
 def twins(python, data, stack):
-    """The twins whose library `python` has."""
+    """The lesson with one thread, and the twins whose library `python` has."""
 
     def has(library):
         test = f"import importlib.util as u; exit(u.find_spec({library!r}) is None)"
         return not subprocess.run([python, "-c", test], check=False).returncode
+
+    one_thread = Twin(sys.executable, "lesson", data, threads=1)
+    yield "lesson, 1 thread", stack.enter_context(one_thread)
 
     for name, library, threads in (
         ("JAX twin", "jax", None),
@@ -193,7 +190,7 @@ def main(peers=sys.executable):
     ways = {
         "plain NumPy": plain_numpy,
         "code of 2017": code_of_2017,
-        "TensorFlow's ops": own_ops(),
+        "TensorFlow's ops": own_ops(lesson),
         "the lesson": as_the_lesson,
     }
     seconds, accuracy = {}, {}

@@ -1,17 +1,21 @@
-"""Lesson 02's training in other libraries, through NumPy callbacks as well.
+"""Lesson 02's training, and the same in other libraries through NumPy callbacks.
 
 train_mnist.py starts this file, once for each twin, in a process of its own:
 
-    python twins.py torch|jax DATA.npz
+    python twins.py lesson|torch|jax DATA.npz
 
 It prints "ready", trains each time a line comes in, and answers with the seconds
-that it took; the weights are then in DATA.npz.torch.npy, or .jax.npy. A twin has
-the same callbacks as the lesson (the product, the logarithm with its reciprocal,
-and the gradient of the weights: three a step) and keeps the same three curves.
+that it took; the weights are then in DATA.npz.torch.npy (.jax.npy, .lesson.npy). A
+twin has the same callbacks as the lesson (the product, the logarithm with its
+reciprocal, and the gradient of the weights: three a step) and keeps the same three
+curves.
 """
 
+import contextlib
+import io
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -20,6 +24,23 @@ RATE = 0.3
 
 def np_log(x):
     return np.log(x), 1 / x
+
+
+def lesson_itself(pixels, targets, batches):
+    root = Path(__file__).parents[2]
+    sys.path[:0] = [str(root), str(root / "tests")]
+    from test_lesson_02_full import lesson_namespace
+
+    silence = contextlib.redirect_stdout(io.StringIO())  # stdout tells the times
+    with silence:
+        lesson = lesson_namespace("sample", until="train")
+    data = *map(lesson["tf"].constant, (pixels, targets)), batches
+
+    def run():
+        with silence:
+            return lesson["train"](*data)[0]
+
+    return run
 
 
 def torch_twin(pixels, targets, batches):
@@ -132,7 +153,8 @@ def jax_twin(pixels, targets, batches):
 def main(library, path):
     with np.load(path) as data:
         arrays = data["pixels"], data["targets"], data["batches"]
-    train = {"torch": torch_twin, "jax": jax_twin}[library](*arrays)
+    ways = {"lesson": lesson_itself, "torch": torch_twin, "jax": jax_twin}
+    train = ways[library](*arrays)
     print("ready", flush=True)
     for _ in sys.stdin:
         start = time.perf_counter()
