@@ -61,7 +61,9 @@ class Workers:
         program = Path(__file__).with_name("worker.py")
         return subprocess.Popen(
             [sys.executable, program, str(self.steps), folder, *options],
-            env=os.environ | {"TF_CONFIG": json.dumps(config)},
+            # A worker does without Keras, which takes a second to load.
+            env=os.environ
+            | {"TF_CONFIG": json.dumps(config), "TF_USE_LEGACY_KERAS": "1"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

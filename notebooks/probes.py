@@ -292,12 +292,12 @@ def step(w):
     y = py_func(np.matmul, [x, w], tf.TensorSpec([100, 10]))
     return [w + 1e-6 * tf.matmul(x, y, transpose_a=True)]
 loop = tf.function(lambda w: tf.while_loop(
-    lambda w: True, step, [w], maximum_iterations=500)[0])
+    lambda w: True, step, [w], maximum_iterations=200)[0])
 best = float("inf")
 for _ in range(4):
     start = time.perf_counter()
     loop(tf.zeros([784, 10])).numpy()
-    best = min(best, (time.perf_counter() - start) / 500)
+    best = min(best, (time.perf_counter() - start) / 200)
 print(best)
 """
 
@@ -323,7 +323,7 @@ def run_python(code, **env):
     return child.stdout
 
 
-def seconds(f, *args, count=1, rounds=5):
+def seconds(f, *args, count=1, rounds=3):
     """Of one of the `count` calls that f(*args) makes; the best of some rounds."""
     f(*args)  # traces
     times = []

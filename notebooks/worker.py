@@ -12,6 +12,7 @@ killed. It ends when its standard input does, so that none outlives the program 
 started it.
 """
 
+import gc
 import json
 import os
 import re
@@ -23,8 +24,11 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 os.environ["CUDA_VISIBLE_DEVICES"] = "-1"  # the op is Python: it runs on the CPU
 
-import numpy as np
-import tensorflow as tf
+gc.disable()  # TensorFlow loads a fifth faster without
+import numpy as np  # noqa: E402
+import tensorflow as tf  # noqa: E402
+
+gc.enable()
 
 BATCH, RATE = 100, 0.3
 

@@ -12,7 +12,8 @@ those stored in the file. It would pass, or wait for very long, where
   here kernels start without them.
 
 A notebook with a cell tagged `needs-compiler` is skipped where there is no C++
-compiler. The plugin builds on the inner workings of one release of nbval;
+compiler. Kernels and tests compute with one thread each, unless the environment
+says otherwise. The plugin builds on the inner workings of one release of nbval;
 pyproject.toml loads it with -p, since it serves notebooks/ and tests/ alike.
 """
 
@@ -219,6 +220,9 @@ def pytest_collect_file(file_path, parent):
 
 
 def pytest_configure():
+    # Two files are tested at a time: with more threads each waits for the other.
+    for name in ("TF_NUM_INTRAOP_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
     found = metadata.version("nbval")
     if found != NBVAL:
         raise pytest.UsageError(

@@ -236,16 +236,20 @@ def test_two_processes_at_once_both_get_whole_data(small_full):
         import pathlib, sys, utils
         utils._DATA, utils._MNIST_ORIGIN = pathlib.Path(sys.argv[1]), sys.argv[2]
         utils._MNIST_SUMS["full"] = eval(sys.argv[3])
+        print("ready", flush=True)
+        sys.stdin.readline()
         print(utils.load_mnist("full")[0][0].sum())
     """
     command = [sys.executable, "-c", code, str(data), origin.as_uri()]
     command.append(repr(sums(digits())))
-    processes = [
-        subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-        for _ in range(2)
-    ]
-    answers = [process.communicate()[0].strip() for process in processes]
-    assert answers == [str(digits()["x_train"].sum())] * 2
+    with subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout.readline() == "ready\n"
+        other.stdin.write("go\n")
+        other.stdin.flush()
+        ours = load_mnist("full")[0][0].sum()
+        assert [int(other.communicate()[0]), ours] == [digits()["x_train"].sum()] * 2
     assert [file.name for file in data.iterdir()] == ["mnist.npz"]
 
 
