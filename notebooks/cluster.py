@@ -1,7 +1,7 @@
 """Workers on this machine, for lesson 09: each is a process that runs worker.py.
 
-    with Workers(2) as workers:
-        reports = workers.read()  # for each worker a list of what it said
+with Workers(2) as workers:
+    reports = workers.read()  # for each worker a list of what it said
 """
 
 import contextlib

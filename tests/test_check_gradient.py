@@ -157,17 +157,22 @@ class TestWrongInHiding:
     """Wrong gradients that a simpler check lets pass."""
 
     def test_small_output_beside_a_large_one(self, dtype):
-        wrong = tf.custom_gradient(lambda x: (
-            (1e4 * tf.reduce_sum(x), tf.sin(x)),
-            lambda dy0, dy1: 1e4 * dy0 + 1.02 * dy1 * tf.cos(x)))
+        wrong = tf.custom_gradient(
+            lambda x: (
+                (1e4 * tf.reduce_sum(x), tf.sin(x)),
+                lambda dy0, dy1: 1e4 * dy0 + 1.02 * dy1 * tf.cos(x),
+            )
+        )
         text = failure(wrong, [numbers([0.1, 0.2, 0.3], dtype)])
         assert "upstream gradient: random for output 1, zeros for the others" in text
 
     def test_one_of_two_dys_forgotten(self, dtype):
-        wrong = tf.custom_gradient(lambda x: (
-            (x * x, 3 * x), lambda dy0, dy1: 2 * x * dy0 + 3))
+        wrong = tf.custom_gradient(
+            lambda x: ((x * x, 3 * x), lambda dy0, dy1: 2 * x * dy0 + 3)
+        )
         assert "some of it is not multiplied by dy" in failure(
-            wrong, [numbers([1, 2], dtype)])
+            wrong, [numbers([1, 2], dtype)]
+        )
 
     def test_mean_of_dy(self, dtype):
         wrong = op(tf.square, lambda dy, x: 2 * x * tf.reduce_mean(dy))
@@ -175,8 +180,9 @@ class TestWrongInHiding:
 
     @pytest.mark.parametrize("gradient", [None, 0.0])
     def test_tiny_x_whose_steps_are_lost_in_rounding(self, dtype, gradient):
-        wrong = op(lambda x: x + 1,
-                   lambda dy, x: None if gradient is None else gradient * dy)
+        wrong = op(
+            lambda x: x + 1, lambda dy, x: None if gradient is None else gradient * dy
+        )
         assert "2 of 2" in failure(wrong, [numbers([1e-6, 2e-6], dtype)])
 
     @pytest.mark.parametrize("f", [tf.norm, tf.sqrt])
@@ -204,8 +210,10 @@ class TestWrongInHiding:
         factor = np.where(np.arange(60) == 7, 1.5, 1)
         wrong = op(tf.square, lambda dy, x: 2 * x * dy * numbers(factor, dtype))
         text = failure(wrong, [tf.ones(60, dtype)], projections=4)
-        assert text.startswith("input 0, element (7,): analytic 3.0, numeric 2.0 "
-                               "(at least 1 of 60 elements wrong)")
+        assert text.startswith(
+            "input 0, element (7,): analytic 3.0, numeric 2.0 "
+            "(at least 1 of 60 elements wrong)"
+        )
 
 
 def test_error_smaller_than_what_is_shown():
@@ -232,16 +240,26 @@ RIGHT = {
     "empty": (tf.exp, [np.zeros((0, 2))]),
     "constant": (tf.zeros_like, [[1.0, 2.0]]),
     "zero": (lambda x: x**2, [[0.0, 1.0]]),
-    "cancellation": (lambda x: tf.reduce_mean(x * x) - tf.reduce_mean(x) ** 2,
-                     [100 + rng.normal(size=9)]),
-    "below rounding": (lambda x: tf.nn.softmax_cross_entropy_with_logits(
-        tf.one_hot([1, 2], 4, dtype=x.dtype), x), [30 * rng.normal(size=(2, 4))]),
+    "cancellation": (
+        lambda x: tf.reduce_mean(x * x) - tf.reduce_mean(x) ** 2,
+        [100 + rng.normal(size=9)],
+    ),
+    "below rounding": (
+        lambda x: tf.nn.softmax_cross_entropy_with_logits(
+            tf.one_hot([1, 2], 4, dtype=x.dtype), x
+        ),
+        [30 * rng.normal(size=(2, 4))],
+    ),
     "very fast": (lambda x: tf.sin(1000 * x), [[1.0, 2.0, 3.0]]),
     "ties": (lambda x: tf.nn.max_pool2d(x, 2, 2, "SAME"), [np.zeros((1, 4, 4, 1))]),
     "near its edge": (tf.acos, [[0.999999, 0.0]]),
     "step": (tf.floor, [[4.0, 0.5]]),
-    "layer norm": (lambda x: (x - tf.reduce_mean(x)) * tf.math.rsqrt(
-        tf.math.reduce_variance(x) + 1e-3), [rng.normal(size=9)]),
+    "layer norm": (
+        lambda x: (
+            (x - tf.reduce_mean(x)) * tf.math.rsqrt(tf.math.reduce_variance(x) + 1e-3)
+        ),
+        [rng.normal(size=9)],
+    ),
 }
 
 
@@ -309,8 +327,9 @@ def test_jump_is_named(dtype):
     x = numbers([0.3, 1.0], dtype)
     report = check_gradient(lambda x: tf.math.floormod(x, 1.0), [x])
     (text,) = report.jumps
-    assert text == ("input 0, element (1,): a jump, the gradient 1.0 is that beside "
-                    "it, 1.0 to 1.0")
+    assert text == (
+        "input 0, element (1,): a jump, the gradient 1.0 is that beside it, 1.0 to 1.0"
+    )
     assert check_gradient(tf.sign, [numbers([0.0, 1.0], dtype)]).jumps
     wrong = op(tf.sign, lambda dy, x: dy)
     assert "f has a jump there" in failure(wrong, [numbers([0.0], dtype)])
@@ -327,9 +346,18 @@ def test_second_derivative():
     assert "order 2" in str(report) and "second derivative, largest" in str(report)
 
 
-@pytest.mark.parametrize("f", [
-    tf.nn.softmax, tf.nn.log_softmax, tf.nn.relu, lambda x: 3 * x, tf.transpose,
-    lambda x: tf.gather(x, [0, 0]), lambda x: tf.matmul(x, x, transpose_b=True)])
+@pytest.mark.parametrize(
+    "f",
+    [
+        tf.nn.softmax,
+        tf.nn.log_softmax,
+        tf.nn.relu,
+        lambda x: 3 * x,
+        tf.transpose,
+        lambda x: tf.gather(x, [0, 0]),
+        lambda x: tf.matmul(x, x, transpose_b=True),
+    ],
+)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_right_second_derivatives_pass(f, dtype):
     assert check_gradient(f, [numbers([[0.3, -2.0, 1.0]], dtype)], order=2)

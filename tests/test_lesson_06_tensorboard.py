@@ -38,7 +38,10 @@ def lesson():
                 continue
             file = f"<lesson 06, {cell.id}>"
             linecache.cache[file] = (
-                len(cell.source), None, cell.source.splitlines(True), file
+                len(cell.source),
+                None,
+                cell.source.splitlines(True),
+                file,
             )  # AutoGraph reads the source there
             exec(compile(cell.source, file, "exec"), names)
             plt.close("all")  # as Jupyter does after each cell

@@ -40,8 +40,9 @@ def test_readme(rule):
     assert not complaints, "\n".join(complaints)
 
 
-def test_ruff_finds_nothing_in_code_and_notebooks():
-    command = [sys.executable, "-m", "ruff", "check", "--no-cache", str(ROOT)]
+@pytest.mark.parametrize("what", [["check"], ["format", "--check"]], ids=" ".join)
+def test_ruff_finds_nothing_in_code_and_notebooks(what):
+    command = [sys.executable, "-m", "ruff", *what, "--no-cache", str(ROOT)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 

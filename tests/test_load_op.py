@@ -39,7 +39,10 @@ def python(code, **environ):
     run = subprocess.run(
         [sys.executable, "-c", start + textwrap.dedent(code)],
         env={**os.environ, **{k: str(v) for k, v in environ.items()}},
-        capture_output=True, text=True, timeout=300, check=False,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
     assert run.returncode == 0, run.stderr
     return run.stdout.strip()
@@ -71,8 +74,10 @@ def test_second_call_does_not_compile(tiny, tmp_path, monkeypatch):
     fake = tmp_path / "bin" / utils._compiler()[0][0]
     fake.parent.mkdir()
     real = shutil.which(fake.name)
-    fake.write_text(f'#!/bin/sh\n[ "$1" = --version ] && exec {real} --version\n'
-                    "echo 'error: compiled again' >&2; exit 1\n")
+    fake.write_text(
+        f'#!/bin/sh\n[ "$1" = --version ] && exec {real} --version\n'
+        "echo 'error: compiled again' >&2; exit 1\n"
+    )
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", f"{fake.parent}:{os.environ['PATH']}")
     utils.load_op(tiny)
@@ -105,10 +110,16 @@ def test_flags_and_compiler_are_part_of_the_name(tiny, tmp_path, monkeypatch):
 
 @needs_compiler
 def test_two_processes_at_once(tiny, tmp_path):
-    code = (f"import sys; sys.path.insert(0, {str(PROJECT)!r}); import utils; "
-            f"print('ready', flush=True); input(); utils.load_op({str(tiny)!r})")
-    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE,
-                          stdout=subprocess.PIPE, text=True) as other:
+    code = (
+        f"import sys; sys.path.insert(0, {str(PROJECT)!r}); import utils; "
+        f"print('ready', flush=True); input(); utils.load_op({str(tiny)!r})"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as other:
         assert other.stdout.readline() == "ready\n"
         other.stdin.write("go\n")
         other.stdin.flush()
@@ -261,7 +272,8 @@ def test_gradient_can_be_registered_again():
         """
     )
     assert answer.splitlines() == [
-        "[1.0, 1.0]", "[3.0, 3.0]",
+        "[1.0, 1.0]",
+        "[3.0, 3.0]",
         "RegisterGradient: no op of the name ZeroOat is loaded",
     ]
 
@@ -278,17 +290,31 @@ def test_sources_have_no_warnings(tmp_path):
     in which TensorFlow's own gradients are written.
     """
     everything = tmp_path / "everything.cc"
-    everything.write_text("".join(
-        f'#include "{path}"\n'
-        + "".join(f"#undef {name}\n"
-                  for name in re.findall(r"#define (\w+)", path.read_text()))
-        for path in SOURCES
-    ))
+    everything.write_text(
+        "".join(
+            f'#include "{path}"\n'
+            + "".join(
+                f"#undef {name}\n"
+                for name in re.findall(r"#define (\w+)", path.read_text())
+            )
+            for path in SOURCES
+        )
+    )
     flags = [re.sub("^-I", "-isystem", f) for f in tf.sysconfig.get_compile_flags()]
     run = subprocess.run(
-        [*utils._compiler()[0], *flags, "-fsyntax-only", "-Wall", "-Wextra",
-         "-Wno-missing-field-initializers", "-Werror", everything],
-        capture_output=True, text=True, check=False,
+        [
+            *utils._compiler()[0],
+            *flags,
+            "-fsyntax-only",
+            "-Wall",
+            "-Wextra",
+            "-Wno-missing-field-initializers",
+            "-Werror",
+            everything,
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert run.returncode == 0, run.stderr
 
@@ -302,8 +328,12 @@ def test_source_prints_nothing(source):
 def test_source_has_googles_format(source):
     pytest.importorskip("clang_format", reason="pip install clang-format")
     command = [sys.executable, "-c", "import clang_format as c; c.clang_format()"]
-    run = subprocess.run([*command, "--style=Google", "--dry-run", "-Werror", source],
-                         capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [*command, "--style=Google", "--dry-run", "-Werror", source],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert run.returncode == 0, run.stderr
 
 
@@ -317,8 +347,11 @@ def test_sources_are_there():
 
 def defined(source):
     table = symtable.symtable(source, "cell", "exec")
-    return {symbol.get_name() for symbol in table.get_symbols()
-            if symbol.is_assigned() or symbol.is_imported()}
+    return {
+        symbol.get_name()
+        for symbol in table.get_symbols()
+        if symbol.is_assigned() or symbol.is_imported()
+    }
 
 
 def needed(source):

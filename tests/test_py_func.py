@@ -227,9 +227,7 @@ def test_batch_jacobian_and_forward_mode_around_a_function():
     with tf.GradientTape() as tape:
         tape.watch(x)
         y = square(x)
-    np.testing.assert_allclose(
-        tape.batch_jacobian(y, x), tf.linalg.diag(2 * x).numpy()
-    )
+    np.testing.assert_allclose(tape.batch_jacobian(y, x), tf.linalg.diag(2 * x).numpy())
     with tf.autodiff.ForwardAccumulator(x, tf.ones_like(x)) as accumulator:
         y = tf.function(square)(x)
     np.testing.assert_allclose(accumulator.jvp(y), 2 * x)
@@ -679,11 +677,16 @@ def test_multi_worker_mirrored_strategy():
         for index in range(2):
             task = {"type": "worker", "index": index}
             config = json.dumps({"cluster": {"worker": workers}, "task": task})
-            run.append(subprocess.Popen(
-                [sys.executable, "-c", WORKER], cwd=ROOT, text=True,
-                env=os.environ | {"TF_CONFIG": config}, stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-            ))
+            run.append(
+                subprocess.Popen(
+                    [sys.executable, "-c", WORKER],
+                    cwd=ROOT,
+                    text=True,
+                    env=os.environ | {"TF_CONFIG": config},
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                )
+            )
         for worker in run:
             out, err = worker.communicate(timeout=300)
             # Of w**2 and 2 w**2 together: w - 0.1 * (2 w + 4 w) = 0.4 w, twice.
