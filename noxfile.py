@@ -2,13 +2,17 @@
 
     .venv/bin/pip install nox && .venv/bin/nox
 
-A Python that is not installed is skipped, and the table at the end says so.
+A Python that is not installed is skipped, and the table at the end says so. What
+will break next, the newest TensorFlow tells, which requirements.txt may not allow:
+
+    .venv/bin/nox --session newest
 """
 
 import nox
 
 nox.options.default_venv_backend = "venv"
 nox.options.error_on_missing_interpreters = False
+nox.options.sessions = ["tests"]
 
 
 @nox.session(python=["3.11", "3.12", "3.13"])
@@ -16,4 +20,11 @@ nox.options.error_on_missing_interpreters = False
 def tests(session, packages):
     lowest = ["--constraint", "tests/lowest.txt"] if packages == "lowest" else []
     session.install("--requirement", "requirements.txt", *lowest)
+    session.run("pytest", *session.posargs)
+
+
+@nox.session
+def newest(session):
+    session.install("--requirement", "requirements.txt")
+    session.install("--upgrade", "tensorflow", "tensorboard")
     session.run("pytest", *session.posargs)
