@@ -5,13 +5,11 @@ with Workers(2) as workers:
 """
 
 import contextlib
-import json
-import os
 import socket
-import subprocess
-import sys
 import tempfile
-from pathlib import Path
+
+from notebooks import worker
+from notebooks.processes import start
 
 
 def configurations(count):
@@ -39,60 +37,62 @@ class Workers:
 
     def __init__(self, count, steps=30, folder=None, stop=None):
         self.count, self.steps, self.folder, self.stop = count, steps, folder, stop
-        self._seen = ""  # of what the last worker says
+        self._said = [[] for _ in range(count)]
 
     def __enter__(self):
         with contextlib.ExitStack() as stack:
             folder = self.folder or stack.enter_context(tempfile.TemporaryDirectory())
-            self.processes = []
-            for config in configurations(self.count):
-                last = config["task"]["index"] == self.count - 1
-                options = [str(self.stop)] if last and self.stop is not None else []
-                process = stack.enter_context(self._start(config, folder, options))
-                stack.callback(process.kill)  # before the process is waited for
-                self.processes.append(process)
+            self._processes, self._connections = [], []
+            for index, config in enumerate(configurations(self.count)):
+                stop = self.stop if index == self.count - 1 else None
+                process, connection = start(
+                    worker.run, config, self.steps, folder, stop
+                )
+                stack.enter_context(connection)
+                stack.callback(process.join)
+                stack.callback(process.kill)
+                self._processes.append(process)
+                self._connections.append(connection)
             self._stack = stack.pop_all()
         return self
 
     def __exit__(self, *_):
         self._stack.close()
 
-    def _start(self, config, folder, options):
-        program = Path(__file__).with_name("worker.py")
-        return subprocess.Popen(
-            [sys.executable, program, str(self.steps), folder, *options],
-            # A worker does without Keras, which takes a second to load.
-            env=os.environ
-            | {"TF_CONFIG": json.dumps(config), "TF_USE_LEGACY_KERAS": "1"},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+    def _next(self, index):
+        """What a worker says next; None when it has done its part, or is gone."""
+        try:
+            said = self._connections[index].recv()
+        except EOFError:
+            said = None
+        if said is not None:
+            self._said[index].append(said)
+        return said
 
     def read(self):
         """What each worker said, up to its end: a list of dicts for each."""
-        texts = [process.stdout.read() for process in self.processes]
-        texts[-1] = self._seen + texts[-1]
-        return [self._said(text) for text in texts]
+        for index, process in enumerate(self._processes):
+            while self._next(index) is not None:
+                pass
+            if not self._said[index]:
+                process.join()
+                raise RuntimeError(
+                    f"worker {index} said nothing; its exit code is {process.exitcode}"
+                )
+        return self._said
 
     def losses(self):
         """The loss of each step, for each worker."""
-        return [[said["loss"] for said in report] for report in self.read()]
+        reports = self.read()
+        for index, report in enumerate(reports):
+            if "error" in report[-1]:
+                raise RuntimeError(f"worker {index}: {report[-1]['error']}")
+        return [[said["loss"] for said in report] for report in reports]
 
     def kill_last(self):
         """Wait until the last worker has stopped, and kill it, as a power cut does."""
-        process = self.processes[-1]
-        while '"stopped"' not in self._seen:
-            line = process.stdout.readline()
-            if not line:
-                raise RuntimeError(f"the worker ended too early:\n{self._seen}")
-            self._seen += line
-        process.kill()
-
-    @staticmethod
-    def _said(text):
-        said = [json.loads(line) for line in text.splitlines() if line[:1] == "{"]
-        if not said:
-            raise RuntimeError(f"a worker said nothing but:\n{text[-2000:]}")
-        return said
+        while said := self._next(self.count - 1):
+            if "stopped" in said:
+                self._processes[-1].kill()
+                return
+        raise RuntimeError(f"the worker ended too early: {self._said[-1]}")

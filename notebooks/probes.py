@@ -10,10 +10,8 @@ looks at them. To try a way of your own:
     'yes'
 """
 
-import contextlib
 import functools
 import gc
-import json
 import os
 import subprocess
 import sys
@@ -24,7 +22,8 @@ from pathlib import Path
 
 import numpy as np
 
-from utils import tf  # utils comes before TensorFlow
+from notebooks.processes import start, terminal_aside
+from utils import load_op, tf  # utils comes before TensorFlow
 
 PROJECT = Path(__file__).resolve().parent.parent
 POINTS = [1.0, 4.0]  # cubes 1, 64; first derivatives 3, 48; second 6, 24
@@ -34,20 +33,6 @@ PROBES = {}
 def probe(function):
     PROBES[function.__name__] = function
     return function
-
-
-@contextlib.contextmanager
-def terminal_aside():
-    """Keep what TensorFlow's C++ code writes about a failing op off the page."""
-    sys.stderr.flush()
-    kept = os.dup(2)
-    with tempfile.TemporaryFile() as aside:
-        os.dup2(aside.fileno(), 2)
-        try:
-            yield
-        finally:
-            os.dup2(kept, 2)
-            os.close(kept)
 
 
 def outcome(way, probe):
@@ -198,10 +183,9 @@ def saved_model(way):
         spec = tf.TensorSpec([2], tf.float32)
         module.f = tf.function(cube(way), input_signature=[spec])
         tf.saved_model.save(module, folder)
-        process = _other_process()
-        process.stdin.write(folder + "\n")
-        process.stdin.flush()
-        found = json.loads(process.stdout.readline())
+        other = _other_process()
+        other.send(folder)
+        found = other.recv()
     if isinstance(found, str):
         raise RuntimeError(found)
     yield found, [1, 64]
@@ -230,36 +214,31 @@ def leaks_nothing(way):
     yield graph() is None, True
 
 
-# The other process has NumPy ops of its own, as any program may have: they return
-# -x. It knows the C++ op, as a program that uses a model with one must.
-_LOADER = """
-import json, sys
-from utils import load_op, tf
-if sys.argv[1] == "True":
-    load_op("powers.cc")
-with tf.Graph().as_default() as own:
-    for _ in range(2000):
-        tf.numpy_function(lambda x: [-x, -x], [1.0], [tf.float32] * 2)
-for folder in map(str.strip, sys.stdin):
-    try:
-        found = tf.saved_model.load(folder).f([1.0, 4.0]).numpy().tolist()
-    except Exception as error:
-        found = f"{type(error).__name__}: {error}"
-    print(json.dumps(found), flush=True)
-"""
+def _load_and_call(connection, knows_powers):
+    """Run by the other process: call each SavedModel that it is told of.
+
+    It has NumPy ops of its own, as any program may have: they return -x. It knows
+    the C++ op, as a program that uses a model with one must.
+    """
+    if knows_powers:
+        load_op("powers.cc")
+    own = tf.Graph()
+    with own.as_default():
+        for _ in range(2000):
+            tf.numpy_function(lambda x: [-x, -x], [1.0], [tf.float32] * 2)
+    while True:
+        folder = connection.recv()
+        try:
+            found = tf.saved_model.load(folder).f([1.0, 4.0]).numpy().tolist()
+        except Exception as error:
+            found = f"{type(error).__name__}: {error}"
+        connection.send(found)
 
 
 @functools.cache
 def _other_process():
-    """Started once; it ends when this process does, as its standard input then ends."""
-    return subprocess.Popen(
-        [sys.executable, "-c", _LOADER, str(_knows("Powers"))],
-        cwd=PROJECT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
+    """Our end of the connection to it; started once."""
+    return start(_load_and_call, _knows("Powers"))[1]
 
 
 def _knows(op):

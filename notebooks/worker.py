@@ -1,18 +1,15 @@
 """One worker of a cluster: lesson 02's model, trained through NumPy ops.
 
-Lesson 09 starts this file once for each worker, all on one machine. TensorFlow
-reads from the environment variable TF_CONFIG who the workers are and which of them
-this one is. After each step a worker prints a line of JSON with the loss.
+TensorFlow reads from the environment variable TF_CONFIG who the workers are and
+which of them this one is. Lesson 09 runs all of them on one machine. Where each has
+a machine of its own, set TF_CONFIG on each and type there
 
-    python worker.py STEPS FOLDER [STOP]
+    python worker.py STEPS FOLDER
 
 FOLDER, which all workers share, keeps a checkpoint of every tenth step. A worker
-that finds one there goes on from it. With STOP it waits before that step, to be
-killed. It ends when its standard input does, so that none outlives the program that
-started it.
+that finds one there goes on from it. After each step it says what the loss was.
 """
 
-import gc
 import json
 import os
 import re
@@ -20,15 +17,8 @@ import sys
 import threading
 from pathlib import Path
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
-os.environ["CUDA_VISIBLE_DEVICES"] = "-1"  # the op is Python: it runs on the CPU
-
-gc.disable()  # TensorFlow loads a fifth faster without
-import numpy as np  # noqa: E402
-import tensorflow as tf  # noqa: E402
-
-gc.enable()
+import numpy as np
+import tensorflow as tf
 
 BATCH, RATE = 100, 0.3
 
@@ -58,7 +48,9 @@ def own_ops(py_func):
     return matmul, log
 
 
-def main(steps, folder, stop=None):
+def train(say, steps, folder, stop=None):
+    """Train, and call `say` with a dict for each step; wait before the step `stop`."""
+    os.environ["CUDA_VISIBLE_DEVICES"] = "-1"  # the op is Python: it runs on the CPU
     # The strategy connects the workers. It must come before the first op, and so
     # before utils.py, which runs one.
     strategy = tf.distribute.MultiWorkerMirroredStrategy()
@@ -99,30 +91,30 @@ def main(steps, folder, stop=None):
     checkpoint.restore(tf.train.latest_checkpoint(str(Path(folder) / "kept")))
     for i in range(int(done.numpy()), steps):
         if i == stop:
-            print(json.dumps({"stopped": i}), flush=True)
+            say({"stopped": i})
             threading.Event().wait()
         start = BATCH * i % len(pixels)
         batch = order[start : start + BATCH]  # the same on all workers …
         rows = np.array_split(batch, count)[me]  # … of which this is one's part
         loss = run(tf.constant(pixels[rows]), tf.constant(targets[rows]))
-        print(json.dumps({"step": i, "loss": float(loss)}), flush=True)
+        say({"step": i, "loss": float(loss)})
         done.assign(i + 1)
         if (i + 1) % 10 == 0:
             manager.save(checkpoint_number=i + 1)
 
 
-def end_with_parent():
-    """A worker whose parent is gone must not stay behind."""
-    sys.stdin.read()
-    os._exit(1)
+def run(connection, config, *job):
+    """Train as a process of lesson 09, which reads what this worker says."""
+    os.environ["TF_CONFIG"] = json.dumps(config)
+    try:
+        train(connection.send, *job)
+    except Exception as error:  # such as: another worker is gone
+        found = re.search("Collective ops is aborted", str(error))
+        text = found[0] if found else str(error)
+        connection.send({"error": f"{type(error).__name__}: {text}"})
+    connection.send(None)
+    threading.Event().wait()  # to be ended: others may still need this one
 
 
 if __name__ == "__main__":
-    threading.Thread(target=end_with_parent, daemon=True).start()
-    try:
-        main(int(sys.argv[1]), sys.argv[2], *map(int, sys.argv[3:]))
-    except tf.errors.OpError as error:  # such as: another worker is gone
-        found = re.search("Collective ops is aborted", str(error))
-        text = found[0] if found else str(error)
-        print(json.dumps({"error": f"{type(error).__name__}: {text}"}), flush=True)
-        os._exit(1)  # a clean exit would wait for the other workers
+    train(print, int(sys.argv[1]), sys.argv[2])

@@ -6,7 +6,6 @@ import http.server
 import io
 import os
 import re
-import subprocess
 import sys
 import threading
 import zipfile
@@ -15,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import other_process
 import utils
 from utils import load_mnist
 
@@ -232,24 +232,21 @@ def test_damaged_sample_says_how_to_restore_it(monkeypatch, tmp_path):
 
 def test_two_processes_at_once_both_get_whole_data(small_full):
     origin, data = small_full
-    code = """if True:
-        import pathlib, sys, utils
-        utils._DATA, utils._MNIST_ORIGIN = pathlib.Path(sys.argv[1]), sys.argv[2]
-        utils._MNIST_SUMS["full"] = eval(sys.argv[3])
-        print("ready", flush=True)
-        sys.stdin.readline()
+    other = other_process.OtherProcess(
+        f"""
+        import pathlib, utils
+        utils._DATA = pathlib.Path({str(data)!r})
+        utils._MNIST_ORIGIN = {origin.as_uri()!r}
+        utils._MNIST_SUMS["full"] = {sums(digits())!r}
+        connection.send("ready")
+        connection.recv()
         print(utils.load_mnist("full")[0][0].sum())
-    """
-    command = [sys.executable, "-c", code, str(data), origin.as_uri()]
-    command.append(repr(sums(digits())))
-    with subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as other:
-        assert other.stdout.readline() == "ready\n"
-        other.stdin.write("go\n")
-        other.stdin.flush()
-        ours = load_mnist("full")[0][0].sum()
-        assert [int(other.communicate()[0]), ours] == [digits()["x_train"].sum()] * 2
+        """
+    )
+    assert other.hear() == "ready"
+    other.say("go")
+    ours = load_mnist("full")[0][0].sum()
+    assert [int(other.printed()), ours] == [digits()["x_train"].sum()] * 2
     assert [file.name for file in data.iterdir()] == ["mnist.npz"]
 
 

@@ -16,6 +16,7 @@ import nbformat
 import pytest
 import tensorflow as tf
 
+import other_process
 import utils
 
 PROJECT = Path(__file__).resolve().parents[1]
@@ -33,19 +34,9 @@ TINY = 'extern "C" int answer() { return 42; }\n'
 
 
 def python(code, **environ):
-    """Run code after `from utils import load_op` in a process of its own."""
-    start = f"import sys; sys.path.insert(0, {str(PROJECT)!r})\n"
-    start += "from utils import load_op, tf\n"
-    run = subprocess.run(
-        [sys.executable, "-c", start + textwrap.dedent(code)],
-        env={**os.environ, **{k: str(v) for k, v in environ.items()}},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    return run.stdout.strip()
+    """What code prints after `from utils import load_op, tf`."""
+    start = "from utils import load_op, tf\n"
+    return other_process.run(start + textwrap.dedent(code), **environ).strip()
 
 
 @pytest.fixture
@@ -110,22 +101,18 @@ def test_flags_and_compiler_are_part_of_the_name(tiny, tmp_path, monkeypatch):
 
 @needs_compiler
 def test_two_processes_at_once(tiny, tmp_path):
-    code = (
-        f"import sys; sys.path.insert(0, {str(PROJECT)!r}); import utils; "
-        f"print('ready', flush=True); input(); utils.load_op({str(tiny)!r})"
+    other = other_process.OtherProcess(
+        f"""
+        import utils
+        connection.send("ready")
+        connection.recv()
+        utils.load_op({str(tiny)!r})
+        """
     )
-    with subprocess.Popen(
-        [sys.executable, "-c", code],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as other:
-        assert other.stdout.readline() == "ready\n"
-        other.stdin.write("go\n")
-        other.stdin.flush()
-        utils.load_op(tiny)
-        other.communicate()
-        assert other.returncode == 0
+    assert other.hear() == "ready"
+    other.say("go")
+    utils.load_op(tiny)
+    other.printed()
     assert [path.suffix for path in libraries(tmp_path)] == [".so"]
 
 

@@ -1,13 +1,9 @@
 """py_func gives the same value and gradient in every mode, or a clear error."""
 
-import contextlib
 import functools
 import gc
 import inspect
 import json
-import os
-import socket
-import subprocess
 import sys
 import threading
 import weakref
@@ -20,7 +16,9 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import other_process
 import utils
+from notebooks.cluster import configurations
 from utils import NoGradientError, py_func, tf
 
 ROOT = Path(utils.__file__).parent
@@ -637,64 +635,47 @@ def test_mirrored_strategy():
     assert step().numpy().tolist() == [4, 8, 12]
 
 
-WORKER = """if True:
-    import numpy as np
-    import tensorflow as tf
-    from utils import py_func
+WORKER = """
+import numpy as np
+import tensorflow as tf
+from utils import py_func
 
-    strategy = tf.distribute.MultiWorkerMirroredStrategy()
-    with strategy.scope():
-        weights = tf.Variable([1.0, 2.0, 3.0])
+strategy = tf.distribute.MultiWorkerMirroredStrategy()
+with strategy.scope():
+    weights = tf.Variable([1.0, 2.0, 3.0])
 
-    @tf.function
-    def step():
-        def update():
-            worker = tf.distribute.get_replica_context().replica_id_in_sync_group
-            with tf.GradientTape() as tape:
-                y = py_func(np.square, [weights], tf.float32,
-                            grad=lambda op, dy: 2 * op.inputs[0] * dy)
-                loss = tf.reduce_sum(y) * tf.cast(worker + 1, tf.float32)
-            gradient = tape.gradient(loss, weights)
-            total = tf.distribute.get_replica_context().all_reduce("SUM", gradient)
-            weights.assign_sub(0.1 * total)
+@tf.function
+def step():
+    def update():
+        worker = tf.distribute.get_replica_context().replica_id_in_sync_group
+        with tf.GradientTape() as tape:
+            y = py_func(np.square, [weights], tf.float32,
+                        grad=lambda op, dy: 2 * op.inputs[0] * dy)
+            loss = tf.reduce_sum(y) * tf.cast(worker + 1, tf.float32)
+        gradient = tape.gradient(loss, weights)
+        total = tf.distribute.get_replica_context().all_reduce("SUM", gradient)
+        weights.assign_sub(0.1 * total)
 
-        strategy.run(update)
+    strategy.run(update)
 
-    step()
-    step()
-    print("weights:", *(f"{w:.4g}" for w in weights.numpy()))
+step()
+step()
+print("weights:", *(f"{w:.4g}" for w in weights.numpy()))
+connection.send("done")
+connection.recv()  # the others may still need this one
 """
 
 
 def test_multi_worker_mirrored_strategy():
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(2)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        workers = [f"127.0.0.1:{each.getsockname()[1]}" for each in sockets]
-    run = []
-    try:
-        for index in range(2):
-            task = {"type": "worker", "index": index}
-            config = json.dumps({"cluster": {"worker": workers}, "task": task})
-            run.append(
-                subprocess.Popen(
-                    [sys.executable, "-c", WORKER],
-                    cwd=ROOT,
-                    text=True,
-                    env=os.environ | {"TF_CONFIG": config},
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
-                )
-            )
-        for worker in run:
-            out, err = worker.communicate(timeout=300)
-            # Of w**2 and 2 w**2 together: w - 0.1 * (2 w + 4 w) = 0.4 w, twice.
-            assert out == "weights: 0.16 0.32 0.48\n", out + err[-2000:]
-    finally:
-        for worker in run:
-            worker.kill()
-            worker.wait()
+    workers = [
+        other_process.OtherProcess(WORKER, TF_CONFIG=json.dumps(config))
+        for config in configurations(2)
+    ]
+    assert [worker.hear() for worker in workers] == ["done"] * 2
+    for worker in workers:
+        worker.say("end")
+        # Of w**2 and 2 w**2 together: w - 0.1 * (2 w + 4 w) = 0.4 w, twice.
+        assert worker.printed() == "weights: 0.16 0.32 0.48\n"
 
 
 @keras.saving.register_keras_serializable("tests")
@@ -821,7 +802,8 @@ def test_saved_model_in_another_process_says_so_and_runs_nothing_else(tmp_path):
             return square(x)
 
     tf.saved_model.save(Model(), str(tmp_path))
-    code = f"""if True:
+    printed = other_process.run(
+        f"""
         from utils import py_func, tf
         others = []
         for _ in range(9):
@@ -833,12 +815,10 @@ def test_saved_model_in_another_process_says_so_and_runs_nothing_else(tmp_path):
             print(tf.saved_model.load({str(tmp_path)!r})(tf.ones(1)))
         except tf.errors.OpError as error:
             print("said:", error)
-    """
-    run = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True
+        """
     )
-    assert run.stdout.startswith("said:"), run.stdout + run.stderr
-    assert "py_func 'square' (function square), which is Python code" in run.stdout
+    assert printed.startswith("said:"), printed
+    assert "py_func 'square' (function square), which is Python code" in printed
 
 
 def test_traces_leave_nothing_behind():

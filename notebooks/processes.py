@@ -1,0 +1,67 @@
+"""Processes of their own for lesson 09, in which TensorFlow is loaded already.
+
+    def answer(connection):
+        connection.send(connection.recv() + 1)
+
+    process, connection = start(answer)
+    connection.send(41)
+    connection.recv()  # 42
+
+To load TensorFlow takes seconds. On Linux a server does it, once, and each process
+begins as a copy of it (Python's multiprocessing calls it a fork server). As the
+server runs no op, a copy has its own devices, graphs and table of Python functions.
+Elsewhere, where to copy is not safe, each process loads TensorFlow for itself.
+"""
+
+import contextlib
+import multiprocessing
+import os
+import sys
+import tempfile
+import threading
+
+_method = "forkserver" if sys.platform == "linux" else "spawn"
+_context = multiprocessing.get_context(_method)
+_context.set_forkserver_preload(["tensorflow"])
+
+
+@contextlib.contextmanager
+def terminal_aside():
+    """Keep what C++ code writes to file descriptor 2 off the page."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    with tempfile.TemporaryFile() as aside:
+        os.dup2(aside.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+
+
+def start(target, *args):
+    """Call target(connection, *args) in a new process, which ends when ours does.
+
+    Args:
+        target: a function of a module, which the new process can import.
+        *args: what it gets besides; anything that can be pickled.
+
+    Returns:
+        The process, and our end of the connection. At its other end, where nobody
+        sends any more, `recv` raises EOFError.
+    """
+    ours, theirs = _context.Pipe()
+    process = _context.Process(target=_run, args=(target, theirs, *args), daemon=True)
+    with terminal_aside(), theirs:  # TensorFlow greets while it is loaded
+        process.start()
+    return process, ours
+
+
+def _run(target, connection, *args):
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    target(connection, *args)
+
+
+def _end_with_parent():
+    multiprocessing.parent_process().join()
+    os._exit(1)
