@@ -292,7 +292,7 @@ def run_python(code, **env):
     child = subprocess.run(
         [sys.executable, "-c", code],
         cwd=PROJECT,
-        env=os.environ | env,
+        env=os.environ | {"TF_USE_LEGACY_KERAS": "1"} | env,  # saves to load Keras
         capture_output=True,
         text=True,
         check=False,

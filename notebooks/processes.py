@@ -19,6 +19,7 @@ import os
 import sys
 import tempfile
 import threading
+from unittest import mock
 
 _method = "forkserver" if sys.platform == "linux" else "spawn"
 _context = multiprocessing.get_context(_method)
@@ -52,7 +53,9 @@ def start(target, *args):
     """
     ours, theirs = _context.Pipe()
     process = _context.Process(target=_run, args=(target, theirs, *args), daemon=True)
-    with terminal_aside(), theirs:  # TensorFlow greets while it is loaded
+    # TensorFlow greets while it is loaded, and would load Keras, which takes a second.
+    without_keras = mock.patch.dict(os.environ, TF_USE_LEGACY_KERAS="1")
+    with terminal_aside(), without_keras, theirs:
         process.start()
     return process, ours
 

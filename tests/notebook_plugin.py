@@ -20,6 +20,7 @@ pyproject.toml loads it with -p, since it serves notebooks/ and tests/ alike.
 import os
 import shutil
 import signal
+import sys
 import tempfile
 import time
 from importlib import metadata
@@ -27,12 +28,19 @@ from pathlib import Path
 from queue import Empty
 from unittest import mock
 
-import nbval.plugin
 import pytest
-from nbval.kernel import RunningKernel
-from nbval.plugin import IPyNbCell, IPyNbFile
 
 from pictures import difference, save_pair, stored_in
+
+# For the format "iri", which no notebook has, jsonschema would build 39 grammars: two
+# seconds for each process of a test run.
+with_grammars = sys.modules.setdefault("rfc3987_syntax", None)
+import nbval.plugin  # noqa: E402
+from nbval.kernel import RunningKernel  # noqa: E402
+from nbval.plugin import IPyNbCell, IPyNbFile  # noqa: E402
+
+if not with_grammars:
+    del sys.modules["rfc3987_syntax"]
 
 NBVAL = "0.11.0"
 COMPILERS = ("c++", "g++", "clang++")

@@ -143,7 +143,7 @@ FATAL = {
         "Not run: The kernel died of SIGKILL in cell 1",
     ),
     "endless": (
-        "while True: pass",
+        "import time\nwhile True: time.sleep(1)",
         f"Timeout of {TIMEOUT} seconds exceeded",
         "Not run: cell 1 took too long",
     ),
