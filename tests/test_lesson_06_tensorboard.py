@@ -61,7 +61,10 @@ def lesson():
 
 @pytest.fixture(scope="module")
 def ask(lesson, tmp_path_factory):
-    """Start TensorBoard on loopback, on a free port; a function that asks it."""
+    """Start TensorBoard on loopback, on a free port; a function that asks it.
+
+    It lists all pictures of the lesson before any test begins.
+    """
     said = tmp_path_factory.mktemp("tensorboard") / "said.txt"
     command = [sys.executable, "-m", "tensorboard.main", "--logdir", lesson["logs"]]
     with said.open("wb") as file:
@@ -81,6 +84,8 @@ def ask(lesson, tmp_path_factory):
             with opener.open(url, timeout=SECONDS) as answer:
                 return answer.headers.get_content_type(), answer.read()
 
+        expected = {"final": 8, "training/answers": 8, "training/gradient": 10}
+        until(lambda: tags(ask) == expected, lambda: f"TensorBoard has {tags(ask)}")
         yield ask
     finally:
         server.terminate()
@@ -120,16 +125,16 @@ def tags(ask):
     }
 
 
-EXPECTED = {"final": 8, "training/answers": 8, "training/gradient": 10}
+@pytest.fixture(scope="module")
+def drawn(lesson):
+    return lesson["np_draw"](lesson["images"], lesson["truth"], lesson["guesses"])
 
 
-def test_tensorboard_lists_the_pictures_and_serves_them_as_they_were_drawn(ask, lesson):
-    until(lambda: tags(ask) == EXPECTED, lambda: f"TensorBoard has {tags(ask)}")
+def test_the_final_answers_are_served_as_they_were_drawn(ask, drawn):
+    assert np.array_equal(served(ask, "final", [2000], 8)[2000], drawn)
 
-    final = served(ask, "final", [2000], 8)
-    drawn = lesson["np_draw"](lesson["images"], lesson["truth"], lesson["guesses"])
-    assert np.array_equal(final[2000], drawn)
 
+def test_the_answers_of_the_training_are_served_as_they_were_drawn(ask, lesson, drawn):
     steps = lesson["STEPS"].numpy().tolist()
     answers = served(ask, "training/answers", steps, 8)
     zeros = np.zeros(8, np.int64)  # what weights of zero answer
@@ -137,6 +142,9 @@ def test_tensorboard_lists_the_pictures_and_serves_them_as_they_were_drawn(ask, 
     assert np.array_equal(answers[0], first)
     assert np.array_equal(answers[steps[-1]], drawn)
 
+
+def test_the_gradients_of_the_training_are_served_as_they_were_drawn(ask, lesson):
+    steps = lesson["STEPS"].numpy().tolist()
     heats = served(ask, "training/gradient", steps, 10)
     expected = lesson["np_heat"](lesson["dw"])  # of the first batch, by a plain tape
     assert np.abs(np.int32(heats[0]) - np.int32(expected)).max() <= 3
