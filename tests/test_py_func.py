@@ -21,7 +21,6 @@ import utils
 from notebooks.cluster import configurations
 from utils import NoGradientError, py_func, tf
 
-ROOT = Path(utils.__file__).parent
 V1 = tf.compat.v1
 
 
