@@ -40,8 +40,8 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 
 @contextlib.contextmanager
-def _stderr_held_back():
-    """Keep what C++ writes to file descriptor 2, and show it only on failure.
+def _stderr_held_back(shown_on_failure=True):
+    """Keep what C++ writes to file descriptor 2, and show it on failure or never.
 
     TensorFlow greets from C++ whatever its log level says, and each machine
     gets another greeting: in a notebook it would be stored as output.
@@ -53,9 +53,10 @@ def _stderr_held_back():
         try:
             yield
         except BaseException:
-            os.dup2(saved, 2)
-            held.seek(0)
-            os.write(2, held.read())
+            if shown_on_failure:
+                os.dup2(saved, 2)
+                held.seek(0)
+                os.write(2, held.read())
             raise
         finally:
             os.dup2(saved, 2)

@@ -13,31 +13,14 @@ server runs no op, a copy has its own devices, graphs and table of Python functi
 Elsewhere, where to copy is not safe, each process loads TensorFlow for itself.
 """
 
-import contextlib
 import multiprocessing
 import os
 import sys
-import tempfile
 import threading
-from unittest import mock
 
 _method = "forkserver" if sys.platform == "linux" else "spawn"
 _context = multiprocessing.get_context(_method)
 _context.set_forkserver_preload(["tensorflow"])
-
-
-@contextlib.contextmanager
-def terminal_aside():
-    """Keep what C++ code writes to file descriptor 2 off the page."""
-    sys.stderr.flush()
-    kept = os.dup(2)
-    with tempfile.TemporaryFile() as aside:
-        os.dup2(aside.fileno(), 2)
-        try:
-            yield
-        finally:
-            os.dup2(kept, 2)
-            os.close(kept)
 
 
 def start(target, *args):
@@ -51,11 +34,13 @@ def start(target, *args):
         The process, and our end of the connection. At its other end, where nobody
         sends any more, `recv` raises EOFError.
     """
+    # Only here: where it comes first utils runs an op, and in a worker the
+    # strategy has to come before that.
+    from utils import _stderr_held_back
+
     ours, theirs = _context.Pipe()
     process = _context.Process(target=_run, args=(target, theirs, *args), daemon=True)
-    # TensorFlow greets while it is loaded, and would load Keras, which takes a second.
-    without_keras = mock.patch.dict(os.environ, TF_USE_LEGACY_KERAS="1")
-    with terminal_aside(), without_keras, theirs:
+    with _stderr_held_back(), theirs:  # TensorFlow greets while it is loaded
         process.start()
     return process, ours
 
