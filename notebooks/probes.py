@@ -23,13 +23,13 @@ from pathlib import Path
 import numpy as np
 
 from notebooks.processes import start
-from utils import _stderr_held_back, load_op, tf  # utils comes before TensorFlow
+from utils import load_op, stderr_held_back, tf  # utils comes before TensorFlow
 
 PROJECT = Path(__file__).resolve().parent.parent
 POINTS = [1.0, 4.0]  # cubes 1, 64; first derivatives 3, 48; second 6, 24
 PROBES = {}
 # Probes fail on purpose, and the reason comes in Python's error.
-terminal_aside = functools.partial(_stderr_held_back, shown_on_failure=False)
+terminal_aside = functools.partial(stderr_held_back, shown_on_failure=False)
 
 
 def probe(function):

@@ -36,11 +36,11 @@ def start(target, *args):
     """
     # Only here: where it comes first utils runs an op, and in a worker the
     # strategy has to come before that.
-    from utils import _stderr_held_back
+    from utils import stderr_held_back
 
     ours, theirs = _context.Pipe()
     process = _context.Process(target=_run, args=(target, theirs, *args), daemon=True)
-    with _stderr_held_back(), theirs:  # TensorFlow greets while it is loaded
+    with stderr_held_back(), theirs:  # TensorFlow greets while it is loaded
         process.start()
     return process, ours
 

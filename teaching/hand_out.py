@@ -25,7 +25,7 @@ from nbconvert.preprocessors import (
 
 PROJECT = Path(__file__).resolve().parents[1]
 POINTS = 1  # for each exercise
-BESIDE = ("utils.py", "requirements.txt", "LICENSE", "data")
+BESIDE = ("utils.py", "custom_ops", "requirements.txt", "LICENSE", "data")
 # The template of a lesson, what a test left behind, and the full MNIST, which
 # would change the numbers of a lesson.
 LEFT_OUT = shutil.ignore_patterns(

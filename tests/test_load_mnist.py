@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 import other_process
-import utils
+from custom_ops import mnist
 from utils import load_mnist
 
-ROOT = Path(utils.__file__).parent
+ROOT = Path(mnist.__file__).parents[1]
 WHOLE = ROOT.parent / "shared" / "data" / "mnist.npz"
 needs_whole = pytest.mark.skipif(
     not WHOLE.exists(), reason="the whole of MNIST is not at ../shared/data/mnist.npz"
@@ -47,9 +47,9 @@ def small_full(tmp_path, monkeypatch):
     served.mkdir()
     data.mkdir()
     np.savez_compressed(served / "mnist.npz", **digits())
-    monkeypatch.setattr(utils, "_DATA", data)
-    monkeypatch.setattr(utils, "_MNIST_ORIGIN", (served / "mnist.npz").as_uri())
-    monkeypatch.setitem(utils._MNIST_SUMS, "full", sums(digits()))
+    monkeypatch.setattr(mnist, "_DATA", data)
+    monkeypatch.setattr(mnist, "_MNIST_ORIGIN", (served / "mnist.npz").as_uri())
+    monkeypatch.setitem(mnist._MNIST_SUMS, "full", sums(digits()))
     return served / "mnist.npz", data
 
 
@@ -79,7 +79,7 @@ def test_data_card_has_the_sums_that_are_checked():
     card = (ROOT / "data" / "README.md").read_text("utf-8")
     rows = re.findall(r"\| (\w+) \| \(.*?\) \| uint8 \| (\w{64}) \|", card)
     assert rows == [
-        (name, utils._MNIST_SUMS[source][name])
+        (name, mnist._MNIST_SUMS[source][name])
         for source in ("sample", "full")
         for name in NAMES
     ]
@@ -87,8 +87,8 @@ def test_data_card_has_the_sums_that_are_checked():
 
 @needs_whole
 def test_whole_of_mnist_passes_as_the_full_set(monkeypatch, tmp_path):
-    monkeypatch.setattr(utils, "_DATA", tmp_path)
-    monkeypatch.setattr(utils, "_MNIST_ORIGIN", WHOLE.as_uri())
+    monkeypatch.setattr(mnist, "_DATA", tmp_path)
+    monkeypatch.setattr(mnist, "_MNIST_ORIGIN", WHOLE.as_uri())
     (x_train, _), (x_test, _) = load_mnist("full")
     assert len(x_train) == 60_000 and len(x_test) == 10_000
     assert [file.name for file in tmp_path.iterdir()] == ["mnist.npz"]
@@ -120,7 +120,7 @@ def test_full_set_comes_over_http_too(small_full, monkeypatch):
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever).start()
         url = f"http://127.0.0.1:{server.server_port}/mnist.npz"
-        monkeypatch.setattr(utils, "_MNIST_ORIGIN", url)
+        monkeypatch.setattr(mnist, "_MNIST_ORIGIN", url)
         try:
             (x_train, _), _ = load_mnist("full")
         finally:
@@ -131,7 +131,7 @@ def test_full_set_comes_over_http_too(small_full, monkeypatch):
 def test_no_network_leaves_nothing_and_a_later_call_works(small_full, monkeypatch):
     _, data = small_full
     with monkeypatch.context() as closed:
-        closed.setattr(utils, "_MNIST_ORIGIN", "http://127.0.0.1:9/mnist.npz")
+        closed.setattr(mnist, "_MNIST_ORIGIN", "http://127.0.0.1:9/mnist.npz")
         with pytest.raises(OSError, match="could not be downloaded from http://127"):
             load_mnist("full")
     assert not list(data.iterdir())
@@ -222,7 +222,7 @@ def test_data_folder_is_made_where_there_is_none(small_full):
 
 
 def test_damaged_sample_says_how_to_restore_it(monkeypatch, tmp_path):
-    monkeypatch.setattr(utils, "_DATA", tmp_path)
+    monkeypatch.setattr(mnist, "_DATA", tmp_path)
     with pytest.raises(FileNotFoundError, match="git checkout"):
         load_mnist()
     np.savez_compressed(tmp_path / "mnist_sample.npz", **digits())
@@ -234,13 +234,14 @@ def test_two_processes_at_once_both_get_whole_data(small_full):
     origin, data = small_full
     other = other_process.OtherProcess(
         f"""
-        import pathlib, utils
-        utils._DATA = pathlib.Path({str(data)!r})
-        utils._MNIST_ORIGIN = {origin.as_uri()!r}
-        utils._MNIST_SUMS["full"] = {sums(digits())!r}
+        import pathlib
+        from custom_ops import mnist
+        mnist._DATA = pathlib.Path({str(data)!r})
+        mnist._MNIST_ORIGIN = {origin.as_uri()!r}
+        mnist._MNIST_SUMS["full"] = {sums(digits())!r}
         connection.send("ready")
         connection.recv()
-        print(utils.load_mnist("full")[0][0].sum())
+        print(mnist.load_mnist("full")[0][0].sum())
         """
     )
     assert other.hear() == "ready"

@@ -18,6 +18,7 @@ import tensorflow as tf
 
 import other_process
 import utils
+from custom_ops import cpp_op
 
 PROJECT = Path(__file__).resolve().parents[1]
 SOURCES = sorted((PROJECT / "notebooks" / "cpp").glob("*.cc"))
@@ -25,7 +26,7 @@ SOURCES = sorted((PROJECT / "notebooks" / "cpp").glob("*.cc"))
 LESSONS = sorted((PROJECT / "notebooks").glob("0[78]_*.ipynb"))
 
 needs_compiler = pytest.mark.skipif(
-    utils._compiler()[0] is None,
+    cpp_op._compiler()[0] is None,
     reason="no C++ compiler: the C++ lessons and load_op cannot run",
 )
 
@@ -62,7 +63,7 @@ def test_second_call_does_not_compile(tiny, tmp_path, monkeypatch):
     [library] = libraries(tmp_path)
     before = library.stat().st_mtime_ns
     # This compiler says its version as the real one does, and cannot compile.
-    fake = tmp_path / "bin" / utils._compiler()[0][0]
+    fake = tmp_path / "bin" / cpp_op._compiler()[0][0]
     fake.parent.mkdir()
     real = shutil.which(fake.name)
     fake.write_text(
@@ -212,10 +213,11 @@ def test_changed_source_and_same_op_from_elsewhere(tmp_path):
     elsewhere.write_text(source.read_text() + "// another\n")
     answer = python(
         f"""
-        import importlib, pathlib, utils
+        import importlib, pathlib
+        from custom_ops import cpp_op
         first = load_op({str(source)!r})
         assert load_op("zero_out.cc") is first  # the same text
-        assert importlib.reload(utils).load_op("zero_out.cc") is first
+        assert importlib.reload(cpp_op).load_op("zero_out.cc") is first
         source, elsewhere = map(pathlib.Path, {[str(source), str(elsewhere)]!r})
         source.write_text(source.read_text() + "// changed")
         for path in source, elsewhere:
@@ -290,7 +292,7 @@ def test_sources_have_no_warnings(tmp_path):
     flags = [re.sub("^-I", "-isystem", f) for f in tf.sysconfig.get_compile_flags()]
     run = subprocess.run(
         [
-            *utils._compiler()[0],
+            *cpp_op._compiler()[0],
             *flags,
             "-fsyntax-only",
             "-Wall",
