@@ -1,7 +1,9 @@
 """What `load_op` asks of the compiler: what a source includes, and its library."""
 
+import collections
 import contextlib
 import dataclasses
+import functools
 import hashlib
 import json
 import os
@@ -142,11 +144,11 @@ def preprocessed(recipe):
         files = _files_of_rule(os.fsdecode(rule.read_bytes()), recipe.path.parent)
     text = run.stdout.decode("latin-1")  # each byte is a character of it
     states = {file: _state(file) for file in files}
-    own = [file for file in files if not _is_tensorflows(file)]
-    search = _search_path(recipe)
-    places = sorted({*search, *map(os.path.dirname, own)})
+    own = [file for file in files if not _is_systems(file)]
+    places = {*_search_path(recipe), *map(os.path.dirname, own)}
     names = {os.path.relpath(file, place) for file in files for place in places
              if file.startswith(place + os.sep)}
+    places = sorted(place for place in places if not _is_systems(place + os.sep))
     for file in own:
         with contextlib.suppress(OSError):
             names.update(os.fsdecode(name) for name in re.findall(
@@ -244,14 +246,21 @@ def _note_file(recipe):
     return user_cache("tensorflow-load-op-notes") / f"{recipe.stem()}-{key}.json"
 
 
-def _is_tensorflows(file):
-    return file.startswith(tf.sysconfig.get_include() + os.sep)
+@functools.cache
+def _systems():
+    return (tf.sysconfig.get_include() + os.sep, "/usr/include/", "/usr/lib/",
+            "/Library/Developer/", "/Applications/")
+
+
+def _is_systems(file):
+    """Whether it belongs to TensorFlow or the system, and not to the reader."""
+    return file.startswith(_systems())
 
 
 def _state(file):
-    """What tells a change: the contents; of TensorFlow's 700 files, time and size."""
+    """What tells a change: the contents; of the system's 1,000 files, time and size."""
     try:
-        if _is_tensorflows(file):
+        if _is_systems(file):
             found = os.stat(file)
             return f"{found.st_size} {found.st_mtime_ns}"
         with open(file, "rb") as opened:
@@ -262,14 +271,16 @@ def _state(file):
 
 def _there(places, names):
     """Which of the names there are in which place: a new one may come earlier."""
+    by_first = collections.defaultdict(list)
+    for name in names:
+        by_first[name.partition(os.sep)[0]].append(name)
     found = []
     for place in places:
         with contextlib.suppress(OSError):
-            here = set(os.listdir(place))
-            found += [name for name in (os.path.join(place, name) for name in names
-                                        if name.partition(os.sep)[0] in here
-                                        or name.startswith(os.pardir))
-                      if os.path.exists(name)]
+            here = {*os.listdir(place), os.pardir}
+            for first in sorted(here & by_first.keys()):
+                paths = [os.path.join(place, name) for name in by_first[first]]
+                found += filter(os.path.exists, paths)
     return found
 
 

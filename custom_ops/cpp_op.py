@@ -20,8 +20,8 @@ from .cpp_build import (
 )
 from .quiet_start import tf
 
-# Key of a library -> (its ops, source, module). A reload of this file must not empty
-# it: what a process has loaded it cannot unload.
+# Key of a library with ops -> (their names, source, module). A reload of this file
+# must not empty it: what a process has loaded it cannot unload.
 _loaded = globals().get("_loaded", {})
 
 _PACKAGE = Path(__file__).parent
@@ -43,9 +43,10 @@ def load_op(source):
     headers. The library is kept in the folder `tensorflow-load-op` of the user's
     cache (`$XDG_CACHE_HOME`, else `~/.cache`), and every later call for the same
     source, compiler, flags and TensorFlow takes milliseconds. A change of any file
-    that the source includes is seen (of TensorFlow's own: of their time or size), and
-    a library that is damaged is built anew. That folder and `tensorflow-load-op-notes`
-    beside it may be deleted at any time. Lesson 07 begins with it.
+    that the source includes is seen (in files of TensorFlow and of the system: by
+    their time or size), and a library that is damaged is built anew. That folder and
+    `tensorflow-load-op-notes` beside it may be deleted at any time. Lesson 07 begins
+    with it; `compile_command` shows what it runs.
 
     Args:
         source: path of the file, or the name of one in `notebooks/cpp/` (installed:
@@ -105,7 +106,8 @@ def load_op(source):
         keep_note(recipe, note)
     module = tf.load_op_library(str(library))
     module.RegisterGradient = _register_gradient_anew({})
-    _loaded[note.key] = note.ops, recipe.path, module
+    if note.ops:
+        _loaded[note.key] = note.ops, recipe.path, module
     return module
 
 
