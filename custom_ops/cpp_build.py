@@ -177,8 +177,8 @@ def whole_library(recipe, key):
     return None
 
 
-def build(recipe, key):
-    """Compile, and return the library and its ops.
+def build(recipe, note):
+    """Compile, and return the library and its ops; None, None if a file changed.
 
     All under a temporary name, so that nobody ever meets half a library.
     """
@@ -196,14 +196,18 @@ def build(recipe, key):
         run = recipe.run(recipe.words(built))
         if run.returncode:
             raise ValueError(_first_error(recipe.path, run.stderr))
-        ops = ops_of(recipe, built)
-        library = cache / f"{recipe.stem()}-{key}-{_sum(built)}.so"
+        ops = ops_of(recipe.path, built, note.ops)
+        if not note.holds():
+            return None, None
+        library = cache / f"{recipe.stem()}-{note.key}-{_sum(built)}.so"
         os.replace(built, library)
     return library, ops
 
 
-def ops_of(recipe, library):
-    """The names of the ops that a library registers, from itself; None if unknown.
+def ops_of(path, library, otherwise):
+    """The names of the ops that a library of the source at path registers.
+
+    The library itself is asked; `otherwise` is returned where it can't be.
 
     Raises a ValueError where it cannot be loaded: with a symbol that is defined
     nowhere, it compiles. (The linker alone can't tell: it knows libraries of
@@ -213,7 +217,7 @@ def ops_of(recipe, library):
 
     everything = sorted(Path(tf.sysconfig.get_lib()).glob("libtensorflow_cc.*"))
     if not everything:
-        return None
+        return otherwise
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder) / "answer"
         run = subprocess.run(
@@ -223,13 +227,13 @@ def ops_of(recipe, library):
     if said[:1] == b"+":
         return sorted(op.name for op in OpList.FromString(said[1:]).op)
     if not said:
-        return None  # not the library's fault
+        return otherwise  # not the library's fault
     if said == b"?":
         reason = f"it ends the process (exit status {run.returncode})"
         reason += "".join("\n" + line for line in _text(run.stderr).splitlines()[-3:])
     else:
         reason = _text(said[1:]).replace(f"{library}: ", "")
-    raise ValueError(f"{recipe.path.name} compiles, but cannot be loaded: {reason}")
+    raise ValueError(f"{path.name} compiles, but cannot be loaded: {reason}")
 
 
 def _text(said):

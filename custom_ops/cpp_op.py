@@ -81,33 +81,34 @@ def load_op(source):
     recipe = _recipe(source)
     if recipe is None:
         return _go_on_without_compiler()
-    while True:
+    for _ in range(3):
         known = note_of(recipe)
         note = known or preprocessed(recipe)
         if note.key in _loaded:
             ops, _, module = _loaded[note.key]
-            if not known:
-                keep_note(recipe, dataclasses.replace(note, ops=ops))
-            return module
-        _refuse_loaded(note.ops, recipe.path)
-        library = whole_library(recipe, note.key)
-        if library is None:
-            library, ops = build(recipe, note.key)
-        elif not known:
-            ops = ops_of(recipe, library)
-        else:
-            ops = note.ops
-        if note.holds():  # nobody changed a file meanwhile
             break
-    if ops is not None:
-        note.ops = ops
-        _refuse_loaded(ops, recipe.path)
-    if note is not known:
-        keep_note(recipe, note)
+        _refuse_loaded(note.ops, recipe.path)
+        library, ops = whole_library(recipe, note.key), note.ops
+        if library is None:
+            library, ops = build(recipe, note)
+        elif not known:
+            ops = ops_of(recipe.path, library, note.ops)
+        if library:
+            _refuse_loaded(ops, recipe.path)
+            module = _load(library, recipe.path, note.key, ops)
+            break
+    else:
+        raise RuntimeError(f"{recipe.path} changes while it is compiled")
+    if not known:
+        keep_note(recipe, dataclasses.replace(note, ops=ops))
+    return module
+
+
+def _load(library, path, key, ops):
     module = tf.load_op_library(str(library))
     module.RegisterGradient = _register_gradient_anew({})
-    if note.ops:
-        _loaded[note.key] = note.ops, recipe.path, module
+    if ops:
+        _loaded[key] = ops, path, module
     return module
 
 
