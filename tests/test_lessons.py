@@ -17,7 +17,8 @@ TEMPLATE = ROOT / "notebooks" / "template" / "10_write_a_lesson.ipynb"
 TOP = set(
     "README.md requirements.txt utils.py custom_ops notebooks data pyproject.toml "
     "tests LICENSE CONTRIBUTING.md CHANGELOG.md CITATION.cff noxfile.py "
-    ".pre-commit-config.yaml teaching site .github .ci .gitignore .gitattributes".split()
+    ".pre-commit-config.yaml teaching site .github .ci .gitignore "
+    ".gitattributes".split()
 )
 
 
