@@ -52,8 +52,8 @@ class Run:
         except BaseException as caught:  # SystemExit and KeyboardInterrupt too
             error = caught
         if stop.stopped:
-            return None, (f"stopped after {self.seconds:g} seconds: does your code come "
-                          "to an end?")
+            return None, (f"stopped after {self.seconds:g} seconds: does your code "
+                          "come to an end?")
         if error is None:
             return result, ""
         try:
@@ -217,7 +217,7 @@ class HeldOutput(io.TextIOBase):
 
 
 class Stopper:
-    """Ends what runs inside `with` when its time is over; then `stopped` counts how often.
+    """Ends what runs inside `with` when its time is over; `stopped` counts how often.
 
     In the main thread a signal interrupts everything that Python runs. Elsewhere, on
     Windows, and for functions that TensorFlow calls in threads of its own, a second

@@ -271,7 +271,8 @@ def test_right_answers(check, answer, capsys):
 
 
 def test_the_students_own_line_is_named(capsys):
-    code = "def helper(dy):\n    dx = foo * dy\n\ndef answer(op, dy):\n    return helper(dy)"
+    code = "def helper(dy):\n    dx = foo * dy\n\n"
+    code += "def answer(op, dy):\n    return helper(dy)"
     assert said(GRAD, code, capsys) == (
         "not yet: NameError in line 2 of your cell, \"dx = foo * dy\": name 'foo' is "
         "not defined\na HINT\n"
