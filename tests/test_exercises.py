@@ -51,15 +51,15 @@ def check_1(answer):
 """
 NUMBER = """
 def check_1(answer):
-    judge(gives(lambda: answer, [], 4, hint="a HINT", graph=False))
+    judge(gives(lambda: answer, [], 4, hint="a HINT", graph=False), seconds=SECONDS)
 """
 LIST = """
 def check_1(answer):
-    judge(gives(lambda: answer, [], [1, 5, 20], hint="a HINT", graph=False))
+    judge(gives(lambda: answer, [], [1, 5, 20], hint="a HINT", graph=False), seconds=SECONDS)
 """
 TEXT = """
 def check_1(answer):
-    judge(gives(lambda: answer, [], "float32", hint="a HINT", graph=False))
+    judge(gives(lambda: answer, [], "float32", hint="a HINT", graph=False), seconds=SECONDS)
 """
 TEST = """
 def check_1(answer):
@@ -67,7 +67,7 @@ def check_1(answer):
 """
 RELATION = """
 def check_1(answer):
-    judge(holds(lambda: 2 < answer < 3, hint="a HINT"))
+    judge(holds(lambda: 2 < answer < 3, hint="a HINT"), seconds=SECONDS)
 """
 CHECKS = {
     name: globals()[name]
@@ -293,7 +293,7 @@ def test_code_that_goes_wrong(body, capsys):
 @pytest.mark.parametrize("answer", ODD)
 def test_odd_things(answer, capsys):
     for check in CHECKS.values():
-        assert refused(said(check, answer, capsys))
+        assert refused(said(check, answer, capsys, 1))
 
 
 def test_looking_at_an_answer_is_stopped_too(capsys):
