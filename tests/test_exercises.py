@@ -55,11 +55,13 @@ def check_1(answer):
 """
 LIST = """
 def check_1(answer):
-    judge(gives(lambda: answer, [], [1, 5, 20], hint="a HINT", graph=False), seconds=SECONDS)
+    tried = gives(lambda: answer, [], [1, 5, 20], hint="a HINT", graph=False)
+    judge(tried, seconds=SECONDS)
 """
 TEXT = """
 def check_1(answer):
-    judge(gives(lambda: answer, [], "float32", hint="a HINT", graph=False), seconds=SECONDS)
+    tried = gives(lambda: answer, [], "float32", hint="a HINT", graph=False)
+    judge(tried, seconds=SECONDS)
 """
 TEST = """
 def check_1(answer):
