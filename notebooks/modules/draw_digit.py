@@ -51,7 +51,7 @@ class Drawing:
         self.pen = None
 
     def shift(self):
-        """(rows, columns) that bring the centre of the ink to the middle, as in MNIST."""
+        """(rows, columns) that bring the ink's centre to the middle, as in MNIST."""
         total = self.ink.sum()
         if not total:
             return 0, 0
