@@ -84,3 +84,23 @@ def test_lesson_02_learns_nothing_without_dy():
     w, b, _ = names["train"](names["forgetful_loss"])
     found = names["accuracy"](names["pixels"], names["y_train"], w, b)
     assert 0.05 < found < 0.15
+
+
+def test_no_form_of_lesson_10_stops_learning():
+    names = lesson_namespace("sample", until="train", lesson="10_make_it_fast")
+    y, t, expected = wrong_and_sure()
+    few = names["draw_batches"](4000, steps=200)
+    for log_sum_exp, matmul in (
+        ("log_sum_exp", "matmul"),
+        ("pure_log_sum_exp", "pure_matmul"),
+        ("fast_log_sum_exp", "fast_matmul"),
+        ("tf_log_sum_exp", None),
+    ):
+        op = names[log_sum_exp]
+        dy = names["gradient"](lambda y, op=op: op(y), y) - t
+        assert np.allclose(dy, expected), log_sum_exp
+        product = names[matmul] if matmul else names["tf"].matmul
+        loop = names["compile_loop"](product, op, rate=1.0)
+        w, b, records = loop(*names["start"], names["pixels"], names["targets"], few)
+        assert np.isfinite(records).all(), log_sum_exp
+        learns(records.numpy()[:, 1], w)
