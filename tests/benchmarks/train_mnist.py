@@ -11,7 +11,8 @@ left out of the table. To make one:
 
 2,000 steps of 100 digits as plain NumPy, as the code of 2017 through
 tf.compat.v1 (with the three curves, as the lesson has them), as TensorFlow's own
-ops, and as lesson 10's fastest form; and as NumPy callbacks of JAX and of PyTorch (see twins.py).
+ops, and as lesson 10's fastest form; and as NumPy callbacks of JAX and of PyTorch
+(see twins.py).
 The lesson and PyTorch run twice, with their threads and NumPy's as they come and
 with one of each. All in turn, five times. Each way picks the same random digits,
 step by step. The table gives medians, ratios, and the accuracy of each.
