@@ -21,7 +21,6 @@ from cell_names import Names
 FIRST_EDITION = {
     "00_start_here",
     "01_learn_identity_matrix",
-    "02_classify_mnist",
     "03_differentiate_mod",
     "04_build_spiky_activation",
     "05_check_relu_gradient",
