@@ -22,7 +22,6 @@ FIRST_EDITION = {
     "00_start_here",
     "01_learn_identity_matrix",
     "02_classify_mnist",
-    "04_build_spiky_activation",
     "05_check_relu_gradient",
     "06_draw_into_tensorboard",
     "07_return_two_outputs",
