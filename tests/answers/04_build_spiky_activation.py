@@ -26,7 +26,8 @@ def step(line):
 
 WRONG = {
     1: [
-        ("loop", "bent = np.vectorize(bent_of_one, otypes=[np.float64])\n"),
+        ("dtype", "bent = np.vectorize(bent_of_one, otypes=[np.float64])\n"),
+        ("loop", bent("return np.vectorize(bent_of_one, otypes=[x.dtype])(x)")),
         (
             "loop",
             bent("return np.array([bent_of_one(v) for v in x.ravel()], x.dtype)"),
