@@ -13,6 +13,13 @@ _HOME = {
     "GradientReport": "gradient_check",
     "load_op": "cpp_op",
     "load_mnist": "mnist",
+    "judge": "exercises",
+    "gives": "exercises",
+    "gradient_right": "exercises",
+    "holds": "exercises",
+    "gradient": "building_blocks",
+    "sum_to": "building_blocks",
+    "like": "building_blocks",
     "tf": "quiet_start",
     "stderr_held_back": "quiet_start",
 }

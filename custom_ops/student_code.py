@@ -1,0 +1,296 @@
+"""Run a student's code, and say in words what it did: for `judge`.
+
+Whatever the code does, `Run.result_of` returns: the error named with the line of the
+student's own cell, an endless loop ended, what it printed held back.
+"""
+
+import contextlib
+import ctypes
+import functools
+import io
+import linecache
+import re
+import signal
+import sys
+import threading
+import time
+import types
+import warnings
+
+SHOWN_LINES = 10  # of what the student's code printed
+SHOWN_LETTERS = 300  # of a line, a message, a value
+AGAIN = 0.02  # seconds until code that did not listen is stopped again
+ADDRESS = re.compile(r"( at)? 0x[0-9a-fA-F]{4,}")
+FOLDERS = re.compile(r"(?<![\w.:/])(?:[A-Za-z]:\\|/|~/)(?:[^\s:\"',/\\]+[/\\])+")
+FRAME = re.compile(r'File "([^"]+)", line (\d+)')
+NO_NUMBERS = re.compile(r"symbolic tf\.Tensor|to a numpy array|NumPy call")
+
+
+class TookTooLong(BaseException):
+    """Raised in the middle of the student's code when its time is over."""
+
+
+class Run:
+    """One judgement: the time that is left, what was printed, whose code it is."""
+
+    def __init__(self, seconds):
+        self.seconds, self.end = seconds, time.monotonic() + seconds
+        self.printed = HeldOutput()
+        check = sys._getframe(2)  # the check, which called `judge`
+        names = check.f_code.co_varnames[:check.f_code.co_argcount]
+        answers = [check.f_locals.get(name) for name in names]
+        self.cells = {file for answer in answers for file in files_of(answer)}
+
+    def result_of(self, test):
+        """(result, ""), or (None, what happened instead, in words)."""
+        result, error, stop = None, None, Stopper(self.end)
+        try:
+            with self.printed.instead_of_the_screen(), stop:
+                result = test()
+        except BaseException as caught:  # SystemExit and KeyboardInterrupt too
+            error = caught
+        if stop.stopped:
+            return None, f"stopped after {self.seconds:g} seconds: does it come to an end?"
+        if error is None:
+            return result, ""
+        try:
+            return None, self.in_words(error)
+        except BaseException:  # an error that cannot be looked at
+            return None, type(error).__name__
+
+    def in_words(self, error):
+        """The error, with the line of the student's cell that it comes from."""
+        report = getattr(error, "report", None)
+        chain = list(causes(error))
+        for cause in chain:
+            if place := self.place(cause):
+                said = f"{type(cause).__name__} {place}: {first_line(cause)}".rstrip(": ")
+                in_graph = "no gradient in tf.function" in str(error)
+                if NO_NUMBERS.search(said):
+                    said += ("\ninside a tf.function a tensor has no numbers yet: "
+                             "NumPy cannot take it, TensorFlow's own ops can")
+                return "inside a tf.function: " * in_graph + said
+        text = tidy(safe_text(error).strip())
+        if report is not None or "custom_ops" in home_of(error):
+            return text[:20 * SHOWN_LETTERS]  # in our own words: all of them
+        return f"{type(error).__name__}: {first_line(error)}".rstrip(": ")
+
+    def place(self, error):
+        """`in line 3 of your cell, "dx = foo * dy"`, or ""."""
+        found = None
+        if isinstance(error, SyntaxError) and error.filename in self.cells:
+            found = error.filename, error.lineno
+        for frame, line in walk(error.__traceback__):
+            if self.is_students(frame.f_code.co_filename):
+                found = frame.f_code.co_filename, line
+        if found is None:  # from a graph, as text
+            for file, line in FRAME.findall(safe_text(error)):
+                if self.is_students(file):
+                    found = file, int(line)
+        if found is None:
+            return ""
+        source = linecache.getline(*found).strip()[:SHOWN_LETTERS]
+        return f"in line {found[1]} of your cell" + f', "{source}"' * bool(source)
+
+    def is_students(self, file):
+        return file in self.cells
+
+    def say(self, verdict):
+        """Print what was held back, and then the verdict."""
+        lines = self.printed.shown() + verdict.split("\n")
+        text = "\n".join(line[:4 * SHOWN_LETTERS] for line in lines)
+        print(text.encode("utf-8", "replace").decode("utf-8"))
+
+
+def is_cell(file):
+    """Whether code of this file was typed into a notebook."""
+    return "ipykernel_" in file or file.startswith("<") and "importlib" not in file
+
+
+def files_of(answer, depth=3):
+    """The files, or notebook cells, in which the code of an answer stands."""
+    with contextlib.suppress(Exception):
+        if isinstance(answer, (list, tuple)):
+            for part in answer[:20]:
+                yield from files_of(part, depth - 1) if depth else ()
+            return
+        if isinstance(answer, functools.partial):
+            answer = answer.func
+        for name in ("python_function", "pyfunc", "py_func", "__func__", "__wrapped__"):
+            answer = getattr(answer, name, answer)
+        if not hasattr(answer, "__code__"):
+            owner = answer if isinstance(answer, type) else type(answer)
+            members = [m for m in vars(owner).values() if isinstance(m, types.FunctionType)]
+            answer = members[0] if members else None
+        if is_cell(answer.__code__.co_filename):
+            yield answer.__code__.co_filename
+
+
+def causes(error):
+    """The error and what it was raised from, the first one first."""
+    chain = []
+    while error is not None and error not in chain:
+        chain.append(error)
+        error = error.__cause__ or (None if error.__suppress_context__
+                                    else error.__context__)
+    return reversed(chain)
+
+
+def walk(traceback):
+    while traceback is not None:
+        yield traceback.tb_frame, traceback.tb_lineno
+        traceback = traceback.tb_next
+
+
+def home_of(error):
+    """The module in which the error was raised."""
+    name = ""
+    for frame, _ in walk(error.__traceback__):
+        name = frame.f_globals.get("__name__", "")
+    return name
+
+
+def safe_text(thing):
+    try:
+        return str(thing)
+    except BaseException:
+        return f"(its text cannot be had: {type(thing).__name__})"
+
+
+def tidy(text):
+    """The same on every machine: no addresses, no folders."""
+    return FOLDERS.sub("", ADDRESS.sub("", text))
+
+
+def first_line(error):
+    lines = [line.strip() for line in safe_text(error).split("\n") if line.strip()]
+    if lines and lines[0] == "in user code:":  # AutoGraph puts the message last
+        lines = lines[-1:]
+    return tidy(lines[0])[:SHOWN_LETTERS] if lines else ""
+
+
+class HeldOutput(io.TextIOBase):
+    """Takes what is printed, and keeps each of the first lines once."""
+
+    encoding, errors = "utf-8", "replace"
+
+    def __init__(self):
+        super().__init__()
+        self.lines, self.open, self.more = {}, "", False
+
+    def writable(self):
+        return True
+
+    def close(self):
+        """Nothing: the student's code may have thought that it was the screen."""
+
+    def write(self, text):
+        *lines, self.open = (self.open + text[:10_000]).split("\n")
+        for line in lines:
+            self.keep(line)
+        self.open = self.open[:10_000]
+        return len(text)
+
+    def keep(self, line):
+        if len(self.lines) < SHOWN_LINES:
+            self.lines[tidy(line.rpartition("\r")[2])[:SHOWN_LETTERS]] = None
+        elif line not in self.lines:
+            self.more = True
+
+    def shown(self):
+        if self.open:
+            self.keep(self.open)
+            self.open = ""
+        lines = [f"| {line}" for line in self.lines] + ["| …"] * self.more
+        return ["your code printed:", *lines] if lines else []
+
+    @contextlib.contextmanager
+    def instead_of_the_screen(self):
+        with (contextlib.redirect_stdout(self), contextlib.redirect_stderr(self),
+              warnings.catch_warnings()):
+            warnings.simplefilter("ignore")
+            yield
+
+
+class Stopper:
+    """Ends what runs inside `with` when its time is over; then `stopped` is true.
+
+    In the main thread a signal interrupts everything that Python runs. Elsewhere, on
+    Windows, and for functions that TensorFlow calls in threads of its own, a second
+    thread raises TookTooLong in them: between two steps of Python, so that a
+    sleep or a call into a library is waited for.
+    """
+
+    def __init__(self, end):
+        self.end, self.stopped = end, False
+        self.running = self.tracing = False
+        self.thread = threading.get_ident()
+        self.by_signal = (hasattr(signal, "setitimer")
+                          and threading.current_thread() is threading.main_thread())
+
+    def __enter__(self):
+        left = max(self.end - time.monotonic(), 0.001)
+        self.running, self.over = True, threading.Event()
+        if self.by_signal:
+            self.handler = signal.signal(signal.SIGALRM, self.on_alarm)
+            self.timer = signal.setitimer(signal.ITIMER_REAL, left, AGAIN)
+        self.watch = threading.Thread(target=self.stop_other_threads, args=[left],
+                                      daemon=True)
+        self.watch.start()
+
+    def __exit__(self, *error):
+        self.running = False
+        if self.tracing:
+            sys.settrace(None)
+        self.over.set()
+        if self.by_signal:
+            signal.setitimer(signal.ITIMER_REAL, *self.timer)
+            signal.signal(signal.SIGALRM, self.handler)
+        self.watch.join()
+        raise_in(self.thread, None)  # what was meant for this thread, and came late
+
+    def on_alarm(self, number, frame):
+        if not self.running or frame.f_globals.get("__name__") == __name__:
+            return
+        self.stopped = True
+        # Code such as `except: pass` would go on: stop it once more at its next line.
+        if sys.gettrace() is None:
+            while frame is not None and frame.f_globals.get("__name__") != __name__:
+                frame.f_trace = self.at_next_line
+                frame = frame.f_back
+            self.tracing = True
+            sys.settrace(self.at_next_line)
+        raise TookTooLong
+
+    def at_next_line(self, frame, event, argument):
+        if not self.running or frame.f_globals.get("__name__") == __name__:
+            return None
+        if event == "line":
+            raise TookTooLong  # Python then takes the tracer away
+        return self.at_next_line
+
+    def stop_other_threads(self, left):
+        if self.over.wait(left):
+            return
+        while self.running and not self.over.wait(AGAIN):
+            self.stopped = True
+            own = set() if self.by_signal else {self.thread}
+            for thread in own | threads_of_tensorflow():
+                raise_in(thread, TookTooLong)
+
+
+def raise_in(thread, error):
+    """Raise the error in another thread, at its next step; None takes it back."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(
+        ctypes.c_ulong(thread), ctypes.py_object(error) if error else None)
+
+
+def threads_of_tensorflow():
+    """Threads that were not started by Python, and run some now."""
+    found, main = set(), threading.main_thread().ident
+    for thread, frame in sys._current_frames().items():
+        while frame.f_back is not None:
+            frame = frame.f_back
+        if thread != main and frame.f_code.co_name != "_bootstrap":
+            found.add(thread)
+    return found
