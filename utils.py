@@ -1,13 +1,16 @@
 """The door to the helper that every lesson imports, and that you may copy.
 
 * `py_func` turns a NumPy function into a TensorFlow op with its own gradient.
-* `check_gradient` compares an op's gradient with central differences.
+  Without one it raises a `NoGradientError`.
+* `check_gradient` compares an op's gradient with central differences, and returns a
+  `GradientReport`.
 * `load_op` compiles an op that is written in C++, and loads it.
 * `load_mnist` loads handwritten digits, with no network.
 * `judge` says whether an answer is right; `gradient_right`, `gives` and `holds` are
   what it tries.
 * `gradient`, `sum_to` and `like` are what several lessons need.
-* `tf` is TensorFlow, started without its messages.
+* `tf` is TensorFlow, started without its messages; `stderr_held_back` holds back
+  what C++ writes later on.
 
 Each name is at home in a module of the package `custom_ops`, beside this file; to
 use them in work of your own, install or copy that package.
