@@ -4,7 +4,8 @@
   Without one it raises a `NoGradientError`.
 * `check_gradient` compares an op's gradient with central differences, and returns a
   `GradientReport`.
-* `load_op` compiles an op that is written in C++, and loads it.
+* `load_op` compiles an op that is written in C++, and loads it; `compile_command` is
+  the command it runs.
 * `load_mnist` loads handwritten digits, with no network.
 * `judge` says whether an answer is right; `gradient_right`, `gives` and `holds` are
   what it tries.
@@ -22,7 +23,7 @@ TensorFlow first: that has to happen before its first op, and this module runs o
 """
 
 from custom_ops.building_blocks import gradient, like, sum_to
-from custom_ops.cpp_op import load_op
+from custom_ops.cpp_op import compile_command, load_op
 from custom_ops.exercises import gives, gradient_right, holds, judge
 from custom_ops.gradient_check import GradientReport, check_gradient
 from custom_ops.mnist import load_mnist
@@ -33,6 +34,7 @@ __all__ = [
     "GradientReport",
     "NoGradientError",
     "check_gradient",
+    "compile_command",
     "gives",
     "gradient",
     "gradient_right",

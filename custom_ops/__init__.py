@@ -12,6 +12,7 @@ _HOME = {
     "check_gradient": "gradient_check",
     "GradientReport": "gradient_check",
     "load_op": "cpp_op",
+    "compile_command": "cpp_op",
     "load_mnist": "mnist",
     "judge": "exercises",
     "gives": "exercises",

@@ -53,7 +53,8 @@ def text_difference(found, expected):
         found = found.decode("utf-8", "replace")
     if not isinstance(found, type(expected)):
         return f"{described(found)} instead of a text"
-    return "" if type(expected).__eq__(expected, found) is True else described(found)
+    same = type(expected).__eq__(expected, found) is True
+    return "" if same else f"{described(found)} is not right"
 
 
 def array_difference(found, expected, rtol, show):
@@ -66,8 +67,10 @@ def array_difference(found, expected, rtol, show):
         mine = np.asarray(found)
     except ValueError:
         return f"{described(found)} instead of {wanted(right)}"
-    if mine.dtype.kind == "V":  # bfloat16 and its like
-        mine = mine.astype(np.float32) if mine.dtype.names is None else mine
+    eps = 0.0
+    if tf.is_tensor(found) and found.dtype.is_floating and mine.dtype.kind == "V":
+        eps = 2.0**-7  # bfloat16: NumPy has no such kind
+        mine = mine.astype(np.float64)
     kinds = [KINDS.get(a.dtype.kind, a.dtype.name) for a in (mine, right)]
     plain = isinstance(expected, PLAIN) or isinstance(expected, (list, tuple))
     alike = {"floats", "integers"} if plain else set()
@@ -77,7 +80,7 @@ def array_difference(found, expected, rtol, show):
         return f"shape {mine.shape} instead of {right.shape}"
     if kinds[0] != kinds[1] and not set(kinds) <= alike:
         return f"{kinds[0]} ({mine.dtype.name}) instead of {kinds[1]}"
-    wrong = ~equal(mine, right, rtol)
+    wrong = ~equal(mine, right, rtol, eps)
     if not wrong.any():
         return ""
     place = tuple(int(k) for k in np.argwhere(wrong)[0])
@@ -89,13 +92,13 @@ def array_difference(found, expected, rtol, show):
     return f"[{where}]: {said} ({wrong.sum()} of {wrong.size} wrong)"
 
 
-def equal(mine, right, rtol):
-    """Where the two arrays agree, nan with nan."""
+def equal(mine, right, rtol, eps=0.0):
+    """Where the two arrays agree, nan with nan; eps: of the dtype of `mine`."""
     if mine.dtype.kind not in "fc":
         if right.dtype.kind not in "fc":
             return np.asarray(mine == right)
         mine = mine.astype(float)
-    eps = float(np.finfo(mine.dtype).eps)
+    eps = eps or float(np.finfo(mine.dtype).eps)
     wide = np.complex128 if "c" in (mine.dtype.kind, right.dtype.kind) else np.float64
     mine, right = mine.astype(wide), right.astype(wide)
     finite = np.abs(right[np.isfinite(right)])
@@ -121,6 +124,8 @@ def described(thing):
 
 
 def short(number):
+    if isinstance(number, np.floating):
+        return repr(float(f"{number:.4g}"))
     return f"{number:.4g}" if isinstance(number, np.inexact) else repr(number.item())
 
 

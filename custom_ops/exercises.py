@@ -39,8 +39,9 @@ def judge(*tries, seconds=20):
     Args:
         tries: what `gradient_right`, `gives` and `holds` return.
         seconds: how long all tries together may take. An endless loop is ended
-            then; what runs outside of Python (one call of a library that never
-            comes back) cannot be.
+            then. What runs outside of Python (one call of a library that never
+            comes back) cannot be; nor, outside of the main thread and on Windows, a
+            sleep or a loop that catches every exception.
 
     Example:
         >>> judge(holds(lambda: 1 + 1 == 3, hint="count again"))

@@ -9,6 +9,7 @@ import ctypes
 import functools
 import io
 import linecache
+import random
 import re
 import signal
 import sys
@@ -19,7 +20,8 @@ import warnings
 
 SHOWN_LINES = 10  # of what the student's code printed
 SHOWN_LETTERS = 300  # of a line, a message, a value
-AGAIN = 0.02  # seconds until code that did not listen is stopped again
+AGAIN = 0.05  # seconds until code that did not listen is stopped again
+PATIENCE = 5  # times; then it is interrupted at once while it deals with the last one
 ADDRESS = re.compile(r"( at)? 0x[0-9a-fA-F]{4,}")
 FOLDERS = re.compile(r"(?<![\w.:/])(?:[A-Za-z]:\\|/|~/)(?:[^\s:\"',/\\]+[/\\])+")
 FRAME = re.compile(r'File "([^"]+)", line (\d+)')
@@ -50,7 +52,8 @@ class Run:
         except BaseException as caught:  # SystemExit and KeyboardInterrupt too
             error = caught
         if stop.stopped:
-            return None, f"stopped after {self.seconds:g} seconds: does it come to an end?"
+            return None, (f"stopped after {self.seconds:g} seconds: does your code "
+                          "come to an end?")
         if error is None:
             return result, ""
         try:
@@ -64,7 +67,8 @@ class Run:
         chain = list(causes(error))
         for cause in chain:
             if place := self.place(cause):
-                said = f"{type(cause).__name__} {place}: {first_line(cause)}".rstrip(": ")
+                said = f"{type(cause).__name__} {place}: {first_line(cause)}"
+                said = said.rstrip(": ")
                 in_graph = "no gradient in tf.function" in str(error)
                 if NO_NUMBERS.search(said):
                     said += ("\ninside a tf.function a tensor has no numbers yet: "
@@ -120,8 +124,8 @@ def files_of(answer, depth=3):
             answer = getattr(answer, name, answer)
         if not hasattr(answer, "__code__"):
             owner = answer if isinstance(answer, type) else type(answer)
-            members = [m for m in vars(owner).values() if isinstance(m, types.FunctionType)]
-            answer = members[0] if members else None
+            answer = next(member for member in vars(owner).values()
+                          if isinstance(member, types.FunctionType))
         if is_cell(answer.__code__.co_filename):
             yield answer.__code__.co_filename
 
@@ -213,35 +217,34 @@ class HeldOutput(io.TextIOBase):
 
 
 class Stopper:
-    """Ends what runs inside `with` when its time is over; then `stopped` is true.
+    """Ends what runs inside `with` when its time is over; `stopped` counts how often.
 
     In the main thread a signal interrupts everything that Python runs. Elsewhere, on
     Windows, and for functions that TensorFlow calls in threads of its own, a second
     thread raises TookTooLong in them: between two steps of Python, so that a
-    sleep or a call into a library is waited for.
+    sleep or a call into a library is waited for, and a loop that catches every
+    exception goes on.
     """
 
     def __init__(self, end):
-        self.end, self.stopped = end, False
-        self.running = self.tracing = False
+        self.end, self.stopped, self.running = end, 0, False
         self.thread = threading.get_ident()
         self.by_signal = (hasattr(signal, "setitimer")
                           and threading.current_thread() is threading.main_thread())
 
     def __enter__(self):
         left = max(self.end - time.monotonic(), 0.001)
-        self.running, self.over = True, threading.Event()
+        self.over = threading.Event()
         if self.by_signal:
             self.handler = signal.signal(signal.SIGALRM, self.on_alarm)
-            self.timer = signal.setitimer(signal.ITIMER_REAL, left, AGAIN)
+            self.timer = signal.setitimer(signal.ITIMER_REAL, left)
         self.watch = threading.Thread(target=self.stop_other_threads, args=[left],
                                       daemon=True)
         self.watch.start()
+        self.running = True  # from here on __exit__ is sure to be called
 
     def __exit__(self, *error):
         self.running = False
-        if self.tracing:
-            sys.settrace(None)
         self.over.set()
         if self.by_signal:
             signal.setitimer(signal.ITIMER_REAL, *self.timer)
@@ -250,32 +253,26 @@ class Stopper:
         raise_in(self.thread, None)  # what was meant for this thread, and came late
 
     def on_alarm(self, number, frame):
-        if not self.running or frame.f_globals.get("__name__") == __name__:
+        if self.over.is_set():
             return
-        self.stopped = True
-        # Code such as `except: pass` would go on: stop it once more at its next line.
-        if sys.gettrace() is None:
-            while frame is not None and frame.f_globals.get("__name__") != __name__:
-                frame.f_trace = self.at_next_line
-                frame = frame.f_back
-            self.tracing = True
-            sys.settrace(self.at_next_line)
-        raise TookTooLong
+        ready = self.running and frame.f_globals.get("__name__") != __name__
+        signal.setitimer(signal.ITIMER_REAL, self.pause() if ready else AGAIN)
+        if ready:
+            raise TookTooLong
 
-    def at_next_line(self, frame, event, argument):
-        if not self.running or frame.f_globals.get("__name__") == __name__:
-            return None
-        if event == "line":
-            raise TookTooLong  # Python then takes the tracer away
-        return self.at_next_line
+    def pause(self):
+        """How long to wait before it is raised again: code that caught it several
+        times (`except: pass` in a loop) gets another one while it deals with the last.
+        """
+        self.stopped += 1
+        return AGAIN if self.stopped < PATIENCE else random.uniform(5e-6, 5e-4)
 
     def stop_other_threads(self, left):
-        if self.over.wait(left):
-            return
-        while self.running and not self.over.wait(AGAIN):
-            self.stopped = True
-            own = set() if self.by_signal else {self.thread}
+        while not self.over.wait(left):
+            left = AGAIN if self.by_signal else self.pause()
+            own = set() if self.by_signal or not self.running else {self.thread}
             for thread in own | threads_of_tensorflow():
+                self.stopped += 1
                 raise_in(thread, TookTooLong)
 
 

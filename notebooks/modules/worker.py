@@ -4,7 +4,7 @@ TensorFlow reads from the environment variable TF_CONFIG who the workers are and
 which of them this one is. Lesson 14 runs all of them on one machine. Where each has
 a machine of its own, set TF_CONFIG on each and type there, in the project's folder,
 
-    python -m notebooks.modules.worker STEPS FOLDER
+    python notebooks/modules/worker.py STEPS FOLDER
 
 FOLDER, which all workers share, keeps a checkpoint of every tenth step. A worker
 that finds one there goes on from it. After each step it says what the loss was.
@@ -91,6 +91,7 @@ def train(say, steps, folder, stop=None, sent=None):
     # The strategy connects the workers. It must come before the first op, and so
     # before utils.py, which runs one.
     strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
     from utils import load_mnist, py_func
 
     own = {"cross_entropy": cross_entropy, "share": share, "step": step}

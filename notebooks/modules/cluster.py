@@ -10,8 +10,8 @@ import tempfile
 
 import numpy as np
 
-from notebooks import worker
-from notebooks.processes import start
+from notebooks.modules import worker
+from notebooks.modules.processes import start
 
 
 def configurations(count):
