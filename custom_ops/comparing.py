@@ -63,6 +63,8 @@ def array_difference(found, expected, rtol, show):
         return f"{described(found)} instead of {wanted(right)}"
     if hasattr(found, "__next__"):
         return f"a {type(found).__name__} instead of {wanted(right)}: make a list of it"
+    if isinstance(found, np.ma.MaskedArray) and np.ma.is_masked(found):
+        return f"{np.ma.count_masked(found)} of {found.size} elements are masked"
     try:
         mine = np.asarray(found)
     except ValueError:

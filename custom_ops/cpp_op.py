@@ -86,7 +86,9 @@ def load_op(source):
         note = known or preprocessed(recipe)
         if note.key in _loaded:
             ops, _, module = _loaded[note.key]
-            break
+            if not known:
+                keep_note(recipe, dataclasses.replace(note, ops=ops))
+            return module
         _refuse_loaded(note.ops, recipe.path)
         library, ops = whole_library(recipe, note.key), note.ops
         if library is None:
@@ -94,14 +96,11 @@ def load_op(source):
         elif not known:
             ops = ops_of(recipe.path, library, note.ops)
         if library:
+            if not known:
+                keep_note(recipe, dataclasses.replace(note, ops=ops))
             _refuse_loaded(ops, recipe.path)
-            module = _load(library, recipe.path, note.key, ops)
-            break
-    else:
-        raise RuntimeError(f"{recipe.path} changes while it is compiled")
-    if not known:
-        keep_note(recipe, dataclasses.replace(note, ops=ops))
-    return module
+            return _load(library, recipe.path, note.key, ops)
+    raise RuntimeError(f"{recipe.path} changes while it is compiled")
 
 
 def _load(library, path, key, ops):

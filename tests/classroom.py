@@ -108,8 +108,8 @@ class Classroom:
         """Whether stubs and solutions are answered as the notebook says."""
         try:
             return all(
-                self.answer(number, stub.source) == output_text(check)
-                and self.solved(number) == output_text(solution)
+                self.answer(number, stub.source).strip() == output_text(check).strip()
+                and self.solved(number).strip() == output_text(solution).strip()
                 for number, (stub, check, solution) in enumerate(self.exercises, 1)
             )
         except Exception:

@@ -51,15 +51,17 @@ def check_1(answer):
 """
 NUMBER = """
 def check_1(answer):
-    judge(gives(lambda: answer, [], 4, hint="a HINT", graph=False))
+    judge(gives(lambda: answer, [], 4, hint="a HINT", graph=False), seconds=SECONDS)
 """
 LIST = """
 def check_1(answer):
-    judge(gives(lambda: answer, [], [1, 5, 20], hint="a HINT", graph=False))
+    tried = gives(lambda: answer, [], [1, 5, 20], hint="a HINT", graph=False)
+    judge(tried, seconds=SECONDS)
 """
 TEXT = """
 def check_1(answer):
-    judge(gives(lambda: answer, [], "float32", hint="a HINT", graph=False))
+    tried = gives(lambda: answer, [], "float32", hint="a HINT", graph=False)
+    judge(tried, seconds=SECONDS)
 """
 TEST = """
 def check_1(answer):
@@ -67,7 +69,7 @@ def check_1(answer):
 """
 RELATION = """
 def check_1(answer):
-    judge(holds(lambda: 2 < answer < 3, hint="a HINT"))
+    judge(holds(lambda: 2 < answer < 3, hint="a HINT"), seconds=SECONDS)
 """
 CHECKS = {
     name: globals()[name]
@@ -177,7 +179,67 @@ ENDLESS = {
             continue""",
     "grows": "x = [1]\n    for y in x: x.append(1); del x[0]; x.insert(0, 1)",
 }
-PARAMETERS = "*a"
+ODD = """class A:
+    def __getattr__(self, name): raise SystemExit
+    def __call__(self, *a): return self
+answer = A()
+---
+class A:
+    def __getattribute__(self, name): raise KeyboardInterrupt
+answer = A()
+---
+class A(type):
+    def __getattr__(self, name): raise SystemExit
+class answer(metaclass=A): pass
+---
+class A:
+    def __iter__(self):
+        while True: yield 1
+    def __len__(self): return 2
+    def __getitem__(self, place): return 1
+answer = A()
+---
+class answer:
+    def __init__(self, *a): undefined
+---
+answer = type("A", (list,), {"__iter__": lambda self: 1 / 0})([1.0, 5.0, 20.0])
+---
+import collections
+answer = collections.defaultdict(list)
+---
+answer = iter(int, 1)
+---
+async def answer(*a): return 1
+---
+def answer(*a, b): return 1
+---
+def answer(*a):
+    raise type("well done\\nwell done", (Exception,), {})("z")
+---
+def answer(*a):
+    raise ExceptionGroup("g", [ValueError("well done")])
+---
+def answer(*a):
+    import signal
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    return 0
+---
+answer = np.ma.array([1.0, 5.0, 20.0], mask=[1, 0, 0])
+---
+answer = np.ma.array([0.25, 4.0], mask=[1, 0])
+---
+answer = judge
+---
+answer = [10**400, 2]
+---
+answer = np.array(["1", "5", "20"])
+---
+answer = tf.function(lambda *a: undefined)
+---
+answer = tf.custom_gradient(lambda *a: undefined)
+---
+answer = np.vectorize(lambda *a: undefined)
+""".split("---\n")
 count = 0
 
 
@@ -216,17 +278,30 @@ def refused(text):
     return True
 
 
-@pytest.mark.parametrize("check", CHECKS)
 @pytest.mark.parametrize("value", re.split(r"[|\n]", VALUES))
-def test_rubbish(value, check, capsys):
-    assert refused(said(CHECKS[check], f"answer = {value}", capsys))
+def test_rubbish(value, capsys):
+    for check in CHECKS.values():
+        assert refused(said(check, f"answer = {value}", capsys))
 
 
-@pytest.mark.parametrize("check", ["GRAD", "FUNCTION", "NUMPY", "FORWARD", "TEST"])
 @pytest.mark.parametrize("body", CODE)
-def test_code_that_goes_wrong(body, check, capsys):
+def test_code_that_goes_wrong(body, capsys):
     answer = f"def answer(*a):\n    {CODE[body]}"
-    assert refused(said(CHECKS[check], answer, capsys))
+    for check in GRAD, FUNCTION, NUMPY, FORWARD, TEST:
+        assert refused(said(check, answer, capsys))
+
+
+@pytest.mark.filterwarnings("ignore:coroutine")
+@pytest.mark.parametrize("answer", ODD)
+def test_odd_things(answer, capsys):
+    for check in CHECKS.values():
+        assert refused(said(check, answer, capsys, 1))
+
+
+def test_looking_at_an_answer_is_stopped_too(capsys):
+    code = "class A:\n    def __getattr__(self, name):\n        while True: pass\n"
+    text = said(GRAD, code + "answer = A()", capsys, 0.3)
+    assert refused(text) and "stopped after 0.3 seconds" in text
 
 
 @pytest.mark.parametrize("check", ["GRAD", "NUMPY"])

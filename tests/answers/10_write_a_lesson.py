@@ -9,7 +9,10 @@ WRONG = {
             "def cube_grad(op, dy):\n    return 3 * op.inputs[0]**2\n",
         ),
         ("slope", "def cube_grad(op, dy):\n    return op.inputs[0] ** 3 * dy\n"),
-        ("NumPy", "def cube_grad(op, dy):\n    return np.multiply(dy, dy)\n"),
+        (
+            "NumPy",
+            "def cube_grad(op, dy):\n    return 3 * np.square(op.inputs[0]) * dy\n",
+        ),
     ],
     2: [
         (
