@@ -122,6 +122,16 @@ def silent(found):
     }
 
 
+def reason(field):
+    """Why a field is as it is: the message, without where in which file it arose."""
+    lines = []
+    for line in field[1].splitlines():
+        if line.startswith(("Traceback", "The op is created")):
+            break
+        lines.append(line.strip())
+    return " ".join(filter(None, lines))
+
+
 def explain(found):
     """Print each reason once, with the remedy and the fields that it is about."""
     fields = {}
