@@ -141,7 +141,9 @@ def run(connection, config, *job):
     try:
         train(connection.send, *job)
     except Exception as error:  # such as: another worker is gone
-        found = re.search("Collective ops is aborted|name '.*' is not defined", str(error))
+        found = re.search(
+            "Collective ops is aborted|name '.*' is not defined", str(error)
+        )
         text = found[0] if found else str(error)
         connection.send({"error": f"{type(error).__name__}: {text}"})
     connection.send(None)

@@ -1,14 +1,14 @@
 """Answers to the exercises of lesson 09: wrong ones with a word of the hint, right ones
 of another form."""
 
-RECIPE = '''
+RECIPE = """
 def my_recipe(func, inp, Tout, stateful=True, grad=None):
     name = f"Gradient-{uuid.uuid4()}"
     tf.RegisterGradient(name)(grad)
     graph = tf.compat.v1.get_default_graph()
     with graph.gradient_override_map(TYPES):
         return tf.compat.v1.py_func(func, inp, Tout, stateful)
-'''
+"""
 
 WRONG = {
     1: [
@@ -81,9 +81,7 @@ WRONG = {
 RIGHT = {
     1: [
         RECIPE.replace("TYPES", 'dict.fromkeys(["PyFunc", "PyFuncStateless"], name)'),
-        RECIPE.replace(
-            "TYPES", '{"PyFunc" if stateful else "PyFuncStateless": name}'
-        ),
+        RECIPE.replace("TYPES", '{"PyFunc" if stateful else "PyFuncStateless": name}'),
     ],
     2: [
         "def guarded(grad):\n"
