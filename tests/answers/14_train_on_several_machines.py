@@ -11,7 +11,7 @@ WRONG = {
         ("2 workers", HEAD + "losses.sum() / batch\n"),
         ("2 workers", HEAD + "losses.sum() / batch / count\n"),
         ("1 workers", HEAD + "losses.sum() * count\n"),
-        ("1 workers", HEAD + "losses\n"),
+        ("3 workers", HEAD + "losses\n"),
     ],
     2: [
         ("before step 25", TWICE + "stop - every\n"),
