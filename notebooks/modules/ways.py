@@ -4,8 +4,6 @@ A way takes a tensor x and the function to compute, by default `powers`, and giv
 list: x squared and x cubed.
 """
 
-import numpy as np
-
 from notebooks.modules.probes import powers
 from utils import like, load_op, py_func, tf
 
