@@ -65,17 +65,25 @@ def _written_to(trace, arrays):
     Told by what the code that failed names: one of them, and no other array that
     can't be written either. A func that has no Python code leaves no choice.
     """
-    while trace.tb_next:
+    told = None
+    while trace:  # the last one whose code can be read
+        if linecache.getline(trace.tb_frame.f_code.co_filename, trace.tb_lineno):
+            told = trace if _is_users(trace.tb_frame.f_code.co_filename) else told
         trace = trace.tb_next
-    frame, code = trace.tb_frame, trace.tb_frame.f_code
-    if code.co_filename.startswith(_PACKAGE):
+    if told is None:
         return True
-    if dis.opname[code.co_code[trace.tb_lasti]] in ("RAISE_VARARGS", "RERAISE"):
+    frame, code = told.tb_frame, told.tb_frame.f_code
+    if dis.opname[code.co_code[told.tb_lasti]] in ("RAISE_VARARGS", "RERAISE"):
         return False
-    named = _things_named(frame, _source_of(code, trace.tb_lasti))
+    named = _things_named(frame, _source_of(code, told.tb_lasti))
+    named += [_asked(thing, "__self__") for thing in named]  # that of a bound method
     locked = [a for a in named if isinstance(a, np.ndarray) and not a.flags.writeable]
     ours = [any(np.may_share_memory(a, x) for x in arrays) for a in locked]
     return bool(ours) and all(ours)
+
+
+def _is_users(filename):
+    return not filename.startswith(_PACKAGE) and not _AUTOGRAPH.search(filename)
 
 
 def _source_of(code, instruction):
@@ -134,13 +142,10 @@ def _of_user(told):
         if told is None or id(told) in seen:
             continue
         seen.add(id(told))
-        users = [frame for frame in told.stack
-                 if not frame.filename.startswith(_PACKAGE)
-                 and not _AUTOGRAPH.search(frame.filename)]
+        users = [frame for frame in told.stack if _is_users(frame.filename)]
         told.stack = traceback.StackSummary.from_list(users)
         found = found or bool(users)
-        left += [told.__cause__, told.__context__, *(told.exceptions or ())
-                 ] if hasattr(told, "exceptions") else [told.__cause__, told.__context__]
+        left += [told.__cause__, told.__context__, *(told.exceptions or ())]
     return found
 
 

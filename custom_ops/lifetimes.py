@@ -26,7 +26,8 @@ def keep(py_op, token, graph):
     own = next((g for g in around if g.building_function
                 and not g.is_control_flow_graph), None)
     if own is not None and around[-1].building_function and outlives_python():
-        own.capture(_tensor_that_holds(py_op))
+        with own.as_default():
+            own.capture(_tensor_that_holds(py_op))
 
 
 def graphs_around(graph):
