@@ -131,7 +131,13 @@ def as_status(error, label):
         chain = "".join(told.format()) if _of_user(told) else ""
     except Exception as failed:  # whatever a class of errors does when it is asked
         chain = f"(its traceback can't be shown: {type(failed).__name__})"
-    return kind(printable(f"{text}\n{chain}".rstrip()))
+    return kind(f"{_cut(text)}\n{_cut(printable(chain))}".rstrip())
+
+
+def _cut(text, length=8000):
+    """The two ends of a long text: each graph around another one tells it again."""
+    half = length // 2
+    return text if len(text) <= length else f"{text[:half]} [...] {text[-half:]}"
 
 
 def _of_user(told):

@@ -16,13 +16,12 @@ from .errors import told_on_stderr
 from .quiet_start import tf
 from .tensorflow_private import FunctionCallOptions, eager_context, new_executor
 
-PATIENCE = 2  # seconds that a tf.function waits for another func to end
+PATIENCE = 0.25  # seconds in which nobody does anything, before one is refused
 SILENCE = 10  # seconds after which somebody has to say something
 _CURE = ("let TensorFlow have more threads (set the environment variable "
          "TF_NUM_INTEROP_THREADS=256 before it starts), or call it outside of func")
 _NOT_USERS = re.compile(r"[/\\](tensorflow|keras|threading\.py|queue\.py|concurrent)")
 _running = {}  # for each thread that runs a func of a graph: its name and since when
-_waiting = set()  # those of them that wait in _Options
 _watch = None  # the thread that looks for what hangs
 
 
@@ -84,19 +83,26 @@ class _Options(FunctionCallOptions):
 
 
 def _wait_for_a_thread():
-    """Go on once a thread is free; raise when that will never be."""
-    me, until = threading.get_ident(), time.monotonic() + PATIENCE
-    _waiting.add(me)
-    try:
-        while len(_running) >= threads():
-            if time.monotonic() > until or len(_waiting) >= len(_running):
-                raise RuntimeError(
-                    f"{_running[me][0]} calls a tf.function, which would wait for "
-                    f"ever: all {threads()} threads on which TensorFlow runs graphs "
-                    f"are taken by functions like this one; {_CURE}")
-            time.sleep(0.01)
-    finally:
-        _waiting.discard(me)
+    """Go on once a thread is free; raise when that will never be.
+
+    It will not while each func that holds a thread waits for TensorFlow itself.
+    """
+    me, seen_at_work = threading.get_ident(), time.monotonic()
+    while len(_running) >= threads():
+        if not all(map(_waits_for_tensorflow, list(_running))):
+            seen_at_work = time.monotonic()
+        if time.monotonic() - seen_at_work > PATIENCE or len(_running) == 1:
+            raise RuntimeError(
+                f"{_running[me][0]} calls a tf.function, which would wait for ever: "
+                f"all threads ({threads()}) on which TensorFlow runs graphs are taken "
+                f"by functions like this one; {_CURE}")
+        time.sleep(0.01)
+
+
+def _waits_for_tensorflow(thread):
+    frame = sys._current_frames().get(thread)
+    return frame is None or frame.f_code.co_filename == __file__ or (
+        frame.f_code.co_name == "quick_execute")
 
 
 def _start_watch():
