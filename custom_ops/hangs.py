@@ -22,6 +22,7 @@ _CURE = ("let TensorFlow have more threads (set the environment variable "
          "TF_NUM_INTEROP_THREADS=256 before it starts), or call it outside of func")
 _NOT_USERS = re.compile(r"[/\\](tensorflow|keras|threading\.py|queue\.py|concurrent)")
 _running = {}  # for each thread that runs a func of a graph: its name and since when
+_executors = {}  # kept for as long as a thread may use its own
 _watch = None  # the thread that looks for what hangs
 
 
@@ -47,8 +48,8 @@ def begin(label):
     context = eager_context()
     if type(context.function_call_options) is not _Options:
         context.function_call_options = _Options(context.function_call_options)
-        if context.is_async():  # the queue that func would use waits for func
-            context.executor = new_executor(enable_async=False)
+        # In asynchronous mode the queue that func would use waits for func.
+        context.executor = _executors[me] = new_executor(enable_async=False)
         _start_watch()
     return outer
 
