@@ -18,7 +18,8 @@ os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 # By default TensorFlow runs graphs on one thread for each core. A py_func holds one of
 # them, and whatever it calls of TensorFlow needs others: too few would wait for ever.
-os.environ.setdefault("TF_NUM_INTEROP_THREADS", str(max(64, os.cpu_count() or 1)))
+if not os.environ.get("TF_NUM_INTEROP_THREADS"):
+    os.environ["TF_NUM_INTEROP_THREADS"] = str(max(64, os.cpu_count() or 1))
 
 
 @contextlib.contextmanager

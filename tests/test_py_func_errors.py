@@ -110,11 +110,12 @@ def test_any_callable_has_a_name():
     named.__name__ = named.__qualname__ = "a\0\udc80{{node b}}"
     for func in (Odd(), named, functools.partial(named)):
         for name in (None, "scope/", "\0", "a b", "x"):
-            run = tf.function(
-                lambda f=func, n=name: (
-                    py_func(f, [X], X.dtype, name=n) + py_func(f, [X], X.dtype, name=n)
-                )
-            )
+
+            @tf.function
+            def run():
+                ys = [py_func(func, [X], X.dtype, name=name) for _ in range(2)]  # noqa: B023
+                return tf.add_n(ys)
+
             assert run().numpy().tolist() == [4, 8]
 
 
@@ -162,7 +163,7 @@ def test_masks_are_refused(wrap):
     masked = np.ma.array([1.0, 2.0], mask=[True, False])
     for result in (masked, np.ma.masked):
         with pytest.raises((TypeError, tf.errors.OpError), match=r"\.filled\(value\)"):
-            wrap(lambda r=result: py_func(lambda x: r, [X], tf.float64))()
+            wrap(lambda: py_func(lambda x: result, [X], tf.float64))()  # noqa: B023
     with pytest.raises(TypeError, match="has no mask"):
         py_func(np.square, [masked], tf.float64)
 

@@ -12,6 +12,7 @@ import numpy as np
 from utils import py_func, tf
 
 inner = tf.function(lambda x: x + 1)
+one = tf.constant(1.0)
 
 def op(f):
     def func(a):
@@ -27,7 +28,7 @@ def count(x):
 def served():
     found = []
     work = op(inner)
-    threads = [threading.Thread(target=lambda: found.append(float(work(1.0))))
+    threads = [threading.Thread(target=lambda: found.append(float(work(one))))
                for _ in range(8)]
     [thread.start() for thread in threads]
     [thread.join() for thread in threads]
@@ -44,7 +45,7 @@ def started():
         thread.start()
         thread.join()
         return found[0]
-    return op(work)(1.0)
+    return op(work)(one)
 
 for call in {calls}:
     try:
@@ -63,7 +64,7 @@ import tensorflow as tf
 tf.config.experimental.set_synchronous_execution(False)
 """
 EVERY = """[
-    lambda: op(inner)(1.0), lambda: op(op(op(inner)))(1.0), lambda: count(5) + 2,
+    lambda: op(inner)(one), lambda: op(op(op(inner)))(one), lambda: count(tf.constant(5)) + 2,
     mapped, served, started,
 ]"""
 
@@ -77,14 +78,14 @@ def test_one_core_is_enough():
 
 
 def test_asynchronous_eager_mode():
-    calls = "[lambda: op(inner)(1.0), lambda: op(op(inner))(1.0)]"
+    calls = "[lambda: op(inner)(one), lambda: op(op(inner))(one)]"
     printed = other_process.run(CALLS.format(setup=ASYNCHRONOUS, calls=calls))
     assert printed.split() == ["2.0"] * 2
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_too_few_threads_are_an_error_in_words(threads):
-    calls = "[lambda: op(op(op(inner)))(1.0), lambda: count(9)]"
+    calls = "[lambda: op(op(op(inner)))(one), lambda: count(tf.constant(9))]"
     printed = other_process.run(
         CALLS.format(setup=CONFIGURED.format(threads), calls=calls)
     )
@@ -110,7 +111,7 @@ def test_what_hangs_all_the_same_is_told():
 
     run = tf.function(lambda x: py_func(waits, [x], x.dtype))
     with contextlib.redirect_stderr(io.StringIO()) as said:
-        run(1.0)
+        run(tf.constant(1.0))
     print(said.getvalue())
     """
     printed = other_process.run(code)
