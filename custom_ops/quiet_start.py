@@ -28,6 +28,10 @@ def stderr_held_back(shown_on_failure=True):
 
     TensorFlow greets from C++ whatever its log level says, and each machine
     gets another greeting: in a notebook it would be stored as output.
+
+    Example:
+        >>> with stderr_held_back():
+        ...     written = os.write(2, b"a greeting")  # held back, and forgotten
     """
     with contextlib.suppress(AttributeError, OSError, ValueError):  # there may be none
         sys.stderr.flush()

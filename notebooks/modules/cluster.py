@@ -8,8 +8,8 @@ import contextlib
 import socket
 import tempfile
 
-from notebooks import worker
-from notebooks.processes import start
+from notebooks.modules import worker
+from notebooks.modules.processes import start
 
 
 def configurations(count):

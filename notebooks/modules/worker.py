@@ -54,7 +54,7 @@ def train(say, steps, folder, stop=None):
     # The strategy connects the workers. It must come before the first op, and so
     # before utils.py, which runs one.
     strategy = tf.distribute.MultiWorkerMirroredStrategy()
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
     from utils import load_mnist, py_func
 
     matmul, log = own_ops(py_func)

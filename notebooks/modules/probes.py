@@ -5,7 +5,7 @@ optional second argument is the function to wrap, by default `powers`. A *probe*
 a function of a way that yields pairs: what was found, and what is right. `outcome`
 looks at them. To try a way of your own:
 
-    >>> from notebooks.probes import PROBES, outcome
+    >>> from notebooks.modules.probes import PROBES, outcome
     >>> outcome(lambda x, func: func(x), PROBES["jacobian"])[0]
     'yes'
 """
@@ -22,10 +22,10 @@ from pathlib import Path
 
 import numpy as np
 
-from notebooks.processes import start
+from notebooks.modules.processes import start
 from utils import load_op, stderr_held_back, tf  # utils comes before TensorFlow
 
-PROJECT = Path(__file__).resolve().parent.parent
+PROJECT = Path(__file__).resolve().parents[2]
 POINTS = [1.0, 4.0]  # cubes 1, 64; first derivatives 3, 48; second 6, 24
 PROBES = {}
 # Probes fail on purpose, and the reason comes in Python's error.
