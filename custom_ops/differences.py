@@ -109,7 +109,8 @@ def glance(line, t):
         return row
 
     sides, sizes = through(2, 3) - through(1, 0), through(2, 1) - through(3, 0)
-    rows = np.stack([slope, sides, sizes]) @ changes
+    # einsum, for the threads of a matrix product wait for each other here
+    rows = np.einsum("ij,jk->ik", np.stack([slope, sides, sizes]), changes)
     return *rows, slope @ np.stack([p[2] for p in points])
 
 
@@ -347,7 +348,7 @@ def _staircase(t, change, points, fit, y, eps):
                & (fit.own >= height / 50) & np.isfinite(fit.error))
     stairs = through.any(axis=0) & (first > 0)
     for k in np.flatnonzero(stairs):  # a jump or two are no stairs
-        end = fit.reach[through[:, k].argmax()] * (1 + 1e-9)
+        end = fit.reach[through[:, k]].max() * (1 + 1e-9)
         stairs[k] = len(np.unique(rows[:, length <= end, k])) >= 5
     usual = eps * (y + np.abs(rows).max(axis=(0, 1)))
     stairs &= height <= 1e10 * usual

@@ -293,6 +293,9 @@ class _Check:
         analytic, numeric = found.analytic, found.numeric
         u = telling_upstream([findings[k] for k in wrong])
         self.fill_report(analytic[u], numeric[u], wrong)
+        if found.together and not wrong:
+            wrong = found.stand_for_all()
+            u = telling_upstream([findings[k] for k in wrong])
         if wrong:
             lines = failure_lines(found, u, self.inputs, self.upstreams, mode,
                                   self.precision, at_least=self.search.projected)

@@ -177,7 +177,11 @@ def failure_lines(settled, u, inputs, upstreams, mode, precision, at_least):
     if not np.isfinite(found.error[u]):
         numeric = "unknown"
     count = f"{'at least ' if at_least else ''}{len(settled.wrong)}"
-    lines = [f"{inputs.place(k)}: analytic {'None' if none else short(a)}, "
+    others = settled.together[0].size - 1 if (
+        settled.together and found is settled.together[1]) else 0
+    place = f"{inputs.place(k)}" + (f", and {others} others, all moved at once"
+                                    if others else "")
+    lines = [f"{place}: analytic {'None' if none else short(a)}, "
              f"numeric {numeric} ({count} of {inputs.x.size} elements wrong)",
              f"found in {mode}, upstream gradient: {upstreams.names[u]}"]
     if not none and short(a) == short(n) and n:

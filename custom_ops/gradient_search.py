@@ -23,12 +23,14 @@ class Settled:
 
     findings: for each element that was looked at closely. wrong: the numbers of the
     wrong ones. analytic, numeric (K, parts): derivatives along what was moved.
-    missing: which numbers of x have no gradient. undecided: how many elements.
+    missing: which numbers of x have no gradient. together: numbers whose gradients
+    are wrong if they are moved together, and the finding. undecided: how many elements.
     example: one of them, as (number, finding, upstream). negligible: whether the
     undecided ones are too small to matter. largest_error: of those that are right.
     """
 
     missing: np.ndarray
+    together: tuple | None = None
     findings: dict = field(default_factory=dict)
     wrong: list = field(default_factory=list)
     analytic: np.ndarray | None = None
@@ -37,6 +39,13 @@ class Settled:
     example: tuple | None = None
     negligible: bool = True
     largest_error: float = 0.0
+
+    def stand_for_all(self):
+        """No element is wrong for sure, but together they are: name the first."""
+        where, found = self.together
+        self.findings[int(where[0])] = found
+        self.wrong = [int(where[0])]
+        return self.wrong
 
 
 class Search:
@@ -141,7 +150,8 @@ class Search:
             return decide(slopes, self.weights, analytic, self.precision, scale, noise)
 
         found, longer = decided(False), False
-        if (found.bad | found.blurred).any() and self.second_looks:
+        again = found.bad | found.blurred if where.size == 1 else found.blurred
+        if again.any() and self.second_looks:
             self.second_looks -= 1
             found, longer = decided(True), True
         gap = np.abs(found.analytic - found.nearest)[found.bad]
@@ -176,39 +186,51 @@ class Search:
         rows = np.array(rows).reshape(len(rows), 2, len(self.weights))
         settled.analytic, settled.numeric = rows.transpose(1, 2, 0).copy()
         self.take_apart(settled, doubts, gradient)
-        if self.projected and not settled.wrong:
+        if self.projected and not settled.wrong and settled.together is None:
             self.look_at_all(settled, gradient)
         self.summarize(settled, gradient)
         return settled
 
     def take_apart(self, settled, doubts, gradient):
         """Look at what was doubted; halve what is wrong until one number is left."""
-        doubts = deque(pair for _, *pair in sorted(doubts, key=lambda d: d[0]))
+        doubts = deque((pair, False) for _, *pair in sorted(doubts, key=lambda d: d[0]))
         looks = _LOOKS if self.projected else np.inf
         while doubts and looks > 0 and not (self.projected and len(settled.wrong) >= 3):
-            where, sizes = doubts.pop()
+            (where, sizes), halve = doubts.pop()
             looks -= 1
-            found = self.look_closer(where, sizes, gradient)
             none = settled.missing[where].any()
-            if none:  # then f depends on it, and shall not
-                found = found._replace(bad=found.bad | True)
+            if not halve or where.size == 1:
+                found = self.look_closer(where, sizes, gradient)
+                if none:  # f depends on it, and shall not
+                    found = found._replace(bad=found.bad | True)
+                halve = found.bad.any() or found.kind != "smooth"
             if where.size == 1:
                 settled.findings[int(where[0])] = found
                 if found.bad.any():
                     settled.wrong.append(int(where[0]))
-            elif found.bad.any() or found.kind != "smooth":
-                later = doubts.append if found.bad.any() else doubts.appendleft
-                for half in np.array_split(self.rng.permutation(where), 2):
-                    sizes = self.direction(half)
-                    fine = (self.rests(half, sizes) if none else
-                            self.glance(half, sizes, gradient)[0])
+            elif halve:
+                if found.bad.any() and settled.together is None:
+                    settled.together = where, found
+                halves = [self.glance_at(half, none, gradient) for half in
+                          np.array_split(self.rng.permutation(where), 2)]
+                for fine, misfit, *half in sorted(halves, key=lambda h: h[1]):
+                    later = doubts.append if misfit > 0.01 or none else (
+                        doubts.appendleft)
                     if not fine:
-                        later((half, sizes))
+                        later((half, True))
             elif found.blurred.any():
                 self.count_undecided(settled, where, found, gradient)
-        if doubts and not settled.wrong:
-            settled.undecided += sum(where.size for where, _ in doubts)
+        if doubts and not settled.wrong and settled.together is None:
+            settled.undecided += sum(pair[0].size for pair, _ in doubts)
             settled.negligible = False
+
+    def glance_at(self, where, none, gradient):
+        where = np.sort(where)
+        sizes = self.direction(where)
+        if none:
+            return self.rests(where, sizes), 1.0, where, sizes
+        fine, _, _, misfit = self.glance(where, sizes, gradient)
+        return fine, misfit, where, sizes
 
     def look_at_all(self, settled, gradient):
         """Move everything at once: what is wrong by little everywhere adds up."""
