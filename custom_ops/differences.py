@@ -121,7 +121,7 @@ def step_sizes(eps, nearest, largest):
     to 0. The sizes lie close together below each of these.
     """
     ratio = np.clip(eps ** (-1 / 22), np.sqrt(2), 4)
-    tops = sorted({min(1.0, largest), largest, *([nearest] if nearest else [])})
+    tops = sorted({min(1.0, largest), largest, *([1.37 * nearest] if nearest else [])})
     count = int(np.log(1 / eps) / np.log(ratio)) + 2
     sizes = [top / ratio**n for top in tops
              for n in range(count if top == tops[0] else min(count, 15))]
@@ -147,13 +147,13 @@ def walk(line, sizes):
                   np.array([k[2] for k in kept]).reshape(-1, 2, n).swapaxes(0, 1))
 
 
-def slopes(line, values, eps, enough=1e-9):
+def slopes(y, size_of_x, values, eps, enough=1e-9):
     """Find `Slopes` at x from the `Values` of a walk along a `Line`.
 
-    eps: the distance from 1 to the next number in the coarsest float that f uses.
+    y: f(x). size_of_x: the size of x in steps, as the line knows it. eps: the distance from 1 to the next number in the coarsest float that f uses.
     enough: the relative error at which no closer look is needed.
     """
-    y = np.abs(line.y)
+    y = np.abs(y)
     found = Slopes(np.full(y.shape, "smooth", "U7"), *np.zeros((4, y.size)),
                    np.zeros(y.size, bool))
     if not values.lengths.size:
@@ -162,7 +162,7 @@ def slopes(line, values, eps, enough=1e-9):
     moved = (values.changes != 0).any(axis=(0, 1))  # nan is not 0 either
     found.hidden[:] = np.where(moved, 0, eps * y / values.lengths.max())
     columns = np.flatnonzero(moved)
-    scale = eps, line.size, enough
+    scale = eps, size_of_x, enough
     for start in range(0, columns.size, _COLUMNS):
         part = columns[start:start + _COLUMNS]
         few = values._replace(changes=values.changes[..., part])
@@ -350,7 +350,14 @@ def _staircase(t, change, points, fit, y, eps):
     for k in np.flatnonzero(stairs):  # a jump or two are no stairs
         end = fit.reach[through[:, k]].max() * (1 + 1e-9)
         stairs[k] = len(np.unique(rows[:, length <= end, k])) >= 5
+    # Or that is too short to see, but all that moves are multiples of one height.
+    after = np.minimum(first + np.arange(3)[:, None], points.count - 1)
+    heights = np.abs(rows[:, after, np.arange(rows.shape[2])])
+    quantum = np.where(heights > 0, heights, np.inf).min(axis=(0, 1))
+    multiple = np.where(np.isfinite(quantum), heights / quantum, 0.5)
+    counted = (np.abs(multiple - np.round(multiple)) < 0.02).all(axis=(0, 1))
     usual = eps * (y + np.abs(rows).max(axis=(0, 1)))
+    stairs |= (first > 0) & counted & (height <= 4 * usual)
     stairs &= height <= 1e10 * usual
-    coarse = stairs & (height > 1e3 * usual)
+    coarse = stairs & (height > 4 * usual)
     return np.where(stairs, height, 0.0), np.where(stairs, rests_below, 0.0), coarse

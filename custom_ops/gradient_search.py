@@ -14,6 +14,7 @@ from .gradient_verdict import agrees, decide
 _ONE_BY_ONE = 1000  # above so many elements: by random projections
 _PROJECTIONS = 100  # so many, unless told otherwise
 _LOOKS = 300  # at most, to take apart the projections that disagree
+_APART = 256  # outputs, at most, that are looked at each by itself
 _SECOND_LOOKS = 40  # at most, with more and longer steps
 
 
@@ -97,14 +98,22 @@ class Search:
             most = np.fmax(most, np.abs(line.at(self.precision.step * stride)[1]))
         return most
 
-    def rests(self, where, sizes):
-        """Whether no output moves, but for rounding, at steps of several sizes."""
+    def rests(self, where, sizes, jumps=False):
+        """Whether no output moves, but for rounding, at steps of several sizes.
+
+        jumps: whether it may move from one constant to another.
+        """
         line, stride = self.line(where, sizes)
         far = 2 * max(stride, 1.0) if where.size == 1 else 2.0
-        steps = [line.at(sign * t)[1] for sign in (-1, 1)
-                 for t in (far, far / 16, self.precision.step * stride)]
+        moves = []
+        for size in (far * 0.81, far / 13, self.precision.step * stride):
+            for t in (-size, size):
+                change = line.at(t)[1]
+                if jumps:
+                    change = line.at(t * (1 + 32 * self.precision.eps))[1] - change
+                moves.append(np.nan_to_num(change))
         rounding = 8 * self.precision.eps * np.abs(self.y)
-        return not (np.abs(np.nan_to_num(steps)) > rounding).any()
+        return (np.abs(moves) > rounding).any(axis=1).sum() <= (1 if jumps else 0)
 
     def glance(self, where, sizes, gradient):
         """Whether one look is enough to see that the gradient is right; its foretold
@@ -144,14 +153,21 @@ class Search:
         analytic = gradient[:, where] @ line.direction
 
         def decided(longer, noise=0.0):
-            slopes = differences.slopes(
-                line, self.walk(line, stride, where, longer), self.precision.eps,
-                self.precision.rtol / 4)
-            return decide(slopes, self.weights, analytic, self.precision, scale, noise)
+            values, weights, y = self.walk(line, stride, where, longer), self.weights, (
+                self.y)
+            if (values.changes != 0).any(axis=(0, 1)).sum() > _APART:
+                y = np.linalg.norm(weights * y, axis=1)
+                values = values._replace(changes=values.changes @ weights.T)
+                weights = np.eye(len(weights))
+            slopes = differences.slopes(y, line.size, values, self.precision.eps,
+                                        self.precision.rtol / 4)
+            return decide(slopes, weights, analytic, self.precision, scale, noise)
 
         found, longer = decided(False), False
-        again = found.bad | found.blurred if where.size == 1 else found.blurred
-        if again.any() and self.second_looks:
+        whole = np.maximum(found.size, np.abs(analytic))
+        hopeless = (found.error > 30 * self.precision.blur * whole) & (found.size > 0)
+        again = found.bad | (found.blurred & ~hopeless)
+        if where.size == 1 and again.any() and self.second_looks:
             self.second_looks -= 1
             found, longer = decided(True), True
         gap = np.abs(found.analytic - found.nearest)[found.bad]
@@ -201,7 +217,7 @@ class Search:
             none = settled.missing[where].any()
             if not halve or where.size == 1:
                 found = self.look_closer(where, sizes, gradient)
-                if none:  # f depends on it, and shall not
+                if none and not self.rests(where, sizes, jumps=True):
                     found = found._replace(bad=found.bad | True)
                 halve = found.bad.any() or found.kind != "smooth"
             if where.size == 1:
@@ -249,7 +265,7 @@ class Search:
         largest = np.where(np.isfinite(gradient), np.abs(gradient), 0).max(axis=1)
         largest = largest * (1 if where.size == 1 else np.linalg.norm(
             self.inputs.unit[where]))
-        if not (found.error <= self.precision.blur * largest)[found.blurred].all():
+        if not (found.error <= self.precision.blur * largest)[:2].all():
             settled.negligible = False
         if where.size == 1 and settled.example is None:
             settled.example = int(where[0]), found, int(found.blurred.argmax())
