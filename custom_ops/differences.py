@@ -257,11 +257,11 @@ def _best(t, change, groups, degree, y, scale, stairs=None):
         return np.zeros(m), unknown, np.zeros(m, bool), np.zeros(m), unknown, None
     fit = _Fit(*map(np.concatenate, zip(*parts, strict=True)))
     if stairs is None:
-        stairs = _staircase(t, change, groups[0], fit, y, scale[0])
-    height, rests_below, coarse = stairs
+        stairs = _staircase(t, change, groups[0], fit, y, scale)
+    height, coarse = stairs
     reach, column = fit.reach[:, None], np.arange(m)
-    error = fit.error + np.where(reach < rests_below, height / reach, 0)
-    error = np.maximum(error, height / 4 / reach)
+    error = fit.error
+    error = np.maximum(error, height / reach)
 
     def least_of(error, rivals_up_to):
         best = error.argmin(axis=0)
@@ -328,15 +328,15 @@ def _fits(t, change, points, highest, y, scale):
                    reach, worst, np.abs(misfit).max(axis=1), nearest)
 
 
-def _staircase(t, change, points, fit, y, eps):
+def _staircase(t, change, points, fit, y, scale):
     """Nothing moves at the shortest steps: is f constant there, or is that rounding?
 
     Rounding makes stairs, all of about one height, along a smooth curve: then a
     polynomial over a much longer stretch goes through them as near as one stair.
-    Returns the height of a stair (0 if f does not round so), up to which size f
-    rests, and where that height is more than rounding usually makes.
+    Returns the height of a stair (0 if f does not round so), and where that is more
+    than rounding usually makes.
     """
-    steps = np.arange(1, points.count + 1)
+    (eps, size_of_x), steps = scale[:2], np.arange(1, points.count + 1)
     rows = np.nan_to_num(np.stack([change[points.count + s * steps]
                                    for s in points.signs]))
     length = np.max([np.abs(t[points.count + s * steps]) for s in points.signs], axis=0)
@@ -357,7 +357,8 @@ def _staircase(t, change, points, fit, y, eps):
     multiple = np.where(np.isfinite(quantum), heights / quantum, 0.5)
     counted = (np.abs(multiple - np.round(multiple)) < 0.02).all(axis=(0, 1))
     usual = eps * (y + np.abs(rows).max(axis=(0, 1)))
-    stairs |= (first > 0) & counted & (height <= 4 * usual)
+    between = eps * np.maximum(1.0, size_of_x)  # so may what f computes on its way
+    stairs |= (first > 0) & counted & (height <= 4 * np.maximum(usual, between))
     stairs &= height <= 1e10 * usual
     coarse = stairs & (height > 4 * usual)
-    return np.where(stairs, height, 0.0), np.where(stairs, rests_below, 0.0), coarse
+    return np.where(stairs, height, 0.0), coarse
