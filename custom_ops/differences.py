@@ -19,7 +19,7 @@ import numpy as np
 
 # A standard deviation is estimated from a few misfits, and the luckiest of many
 # slopes is taken: only what is so many of them away is sure to differ.
-SURE = 4
+SURE = 6
 _COLUMNS = 128  # so many outputs at a time, which bounds the memory
 
 Values = namedtuple("Values", "lengths changes moves")
@@ -61,6 +61,7 @@ class Line:
         self.direction = np.asarray(direction, float)[self.where]
         self.y = np.asarray(f(self.x) if y is None else y, float)
         # How many steps of t = 1 the distance from 0 is: rounding goes by that.
+        self.along = self.direction / np.sum(self.direction**2)
         self.size = (np.linalg.norm(self.x[self.where])
                      / np.linalg.norm(self.direction))
 
@@ -74,7 +75,7 @@ class Line:
         if self.rounded is not None:
             point = self.rounded(point)
         move = point[self.where] - self.x[self.where]
-        real = move @ self.direction / (self.direction @ self.direction)
+        real = np.sum(move * self.along)
         nothing = np.full(self.y.shape, np.nan)
         if not np.isfinite(real):
             return t, nothing, move

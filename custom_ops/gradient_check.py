@@ -187,9 +187,7 @@ class _Check:
         self.precision, self.dtypes = precision_of(dtypes, rtol), dtypes
         self.search = Search(lambda tensors: flat(outputs(f, tensors)), self.inputs,
                              self.y, self.precision, self.rng, projections)
-        with np.errstate(all="ignore"):
-            self.upstreams = Upstreams(ys, self.search.movement(), self.rng)
-        self.search.weights = self.upstreams.weights
+        self.ys = ys
 
     # ..................................................... what TensorFlow computes
 
@@ -197,6 +195,8 @@ class _Check:
         """Return the report, or raise AssertionError."""
         with np.errstate(all="ignore"):  # inf and nan are dealt with one by one
             self.require_same("f", self.y, flat(outputs(self.f, self.xs)))
+            self.upstreams = Upstreams(self.ys, self.search.movement(), self.rng)
+            self.search.weights = self.upstreams.weights
             eager, missing = self.gradients("eager mode")
             self.sizes = np.abs(eager).max(axis=1, initial=0)
             self.compare("eager mode", eager, missing)

@@ -234,8 +234,8 @@ class Search:
                         doubts.appendleft)
                     if not fine:
                         later((half, True))
-            elif found.blurred.any():
-                self.count_undecided(settled, where, found, gradient)
+            else:
+                self.note_part(settled, where, found, gradient)
         if doubts and not settled.wrong and settled.together is None:
             settled.undecided += sum(pair[0].size for pair, _ in doubts)
             settled.negligible = False
@@ -259,6 +259,16 @@ class Search:
             return
         if self.look_closer(where, sizes, gradient).bad.any():
             self.take_apart(settled, [(0, where, sizes)], gradient)
+
+    def note_part(self, settled, where, found, gradient):
+        """Many numbers together, which are not wrong. What is small beside the rest
+        of them is missed anyhow, so the last upstream gradient tells nothing."""
+        if found.blurred[:-1].any():
+            self.count_undecided(settled, where, found, gradient)
+        for i, part in enumerate(self.parts):
+            if np.array_equal(part, where):
+                settled.analytic[:, i] = np.where(found.blurred, 0, found.analytic)
+                settled.numeric[:, i] = np.where(found.blurred, 0, found.nearest)
 
     def count_undecided(self, settled, where, found, gradient):
         settled.undecided += where.size
