@@ -15,7 +15,7 @@ _ONE_BY_ONE = 1000  # above so many elements: by random projections
 _PROJECTIONS = 100  # so many, unless told otherwise
 _LOOKS = 300  # at most, to take apart the projections that disagree
 _APART = 256  # outputs, at most, that are looked at each by itself
-_SECOND_LOOKS = 40  # at most, with more and longer steps
+_SECOND_LOOKS = 20  # at most, with more and longer steps
 
 
 @dataclass
@@ -166,7 +166,8 @@ class Search:
         found, longer = decided(False), False
         whole = np.maximum(found.size, np.abs(analytic))
         hopeless = (found.error > 30 * self.precision.blur * whole) & (found.size > 0)
-        again = found.bad | (found.blurred & ~hopeless)
+        measured = found.bad & (found.error <= self.precision.blur * found.size)
+        again = (found.bad & ~measured.any()) | (found.blurred & ~hopeless)
         if where.size == 1 and again.any() and self.second_looks:
             self.second_looks -= 1
             found, longer = decided(True), True
