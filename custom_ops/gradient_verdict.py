@@ -93,6 +93,14 @@ def decide(slopes, weights, analytic, precision, scale, noise=0.0):
                    unsure, size, bad, blurred & ~bad)
 
 
+def clear(found, precision):
+    """Whether nothing that is further away could change the verdict."""
+    gap = np.abs(found.analytic - found.nearest)
+    slack = found.error + precision.rtol * np.maximum(found.size, np.abs(found.nearest))
+    sure = ~found.blurred & (~found.bad | (gap > 10 * slack))
+    return found.kind in ("smooth", "kink", "jump") and bool(sure.all())
+
+
 def together(errors):
     """The error of a sum of terms: errors of many of them seldom all add up."""
     return np.minimum(errors.sum(axis=1), SURE * np.linalg.norm(errors, axis=1))
