@@ -474,7 +474,7 @@ def figures(lesson):
         if cell.source.splitlines()[-1] != "plt.show()":
             yield lesson.says(cell, "draws, but does not end in plt.show()")
         if lesson.second_edition and not describes(cell):
-            yield lesson.says(cell, "draws: describe what is seen, by alt(…) or move(…)")
+            yield lesson.says(cell, "describe what is seen, by alt(…) or move(…)")
         if set(tags(cell)) & set(EXERCISE_TAGS):
             continue
         if below is None or "what to see" not in below.source.lower():
