@@ -23,7 +23,6 @@ FIRST_EDITION = {
     "06_draw_into_tensorboard",
     "07_return_two_outputs",
     "08_pool_regions",
-    "09_choose_a_method",
 }
 
 OPENING = ["What you'll do", "What you'll learn", "What you'll need"]

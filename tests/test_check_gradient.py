@@ -435,3 +435,177 @@ def test_agrees_with_tensorflows_own_tool(f):
     np.testing.assert_allclose(report.numeric[0], expected, rtol=1e-6, atol=1e-6)
     wrong = op(f, lambda dy, x: 1.01 * tf.ones_like(x))
     assert "elements wrong" in failure(wrong, [x])
+
+
+# ............................................................... what was attacked
+
+
+def verdict(f, inputs, **options):
+    """right, wrong or undecided, as the first line says."""
+    try:
+        report = check_gradient(f, inputs, **options)
+    except AssertionError:
+        return "wrong"
+    first = str(report).split("\n")[0]
+    assert ("undecided" in first) == bool(report.undecided)
+    return "undecided" if report.undecided else "right"
+
+
+def scaled(f, factors):
+    """f, with the elements of its gradient multiplied by wrong factors."""
+    return lambda x: f(op(tf.identity, lambda dy, x: dy * tf.cast(factors, x.dtype))(x))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("size", [np.inf, -np.inf, np.nan])
+def test_gradient_that_is_not_finite(dtype, size):
+    wrong = op(tf.square, lambda dy, x: dy * tf.cast(size, x.dtype))
+    text = failure(wrong, [numbers([1.0, 2.0], dtype)])
+    assert f"analytic {size}, numeric" in text
+    assert "the gradient is inf or nan where f is finite" in text
+    assert "numeric nan" not in text and "numeric inf" not in text
+
+
+def test_missing_gradient_where_the_slope_happens_to_be_0():
+    for f in (np.square, np.cos, lambda x: np.maximum(x - 1, 0)):
+        text = failure(lambda x, f=f: tf.numpy_function(f, [x], x.dtype), [
+            tf.zeros([3], tf.float64)])
+        assert "analytic None, numeric 0.0" in text
+    assert check_gradient(tf.round, [numbers([0.2, 1.3])])  # steps have none
+
+
+@pytest.mark.parametrize("f, x, factor", [
+    (lambda x: tf.sin(10 * x), [1.0, 2.0], 1.001),
+    (lambda x: tf.sin(x + 1e-3) - tf.sin(x), [1.0], 1.01),
+    (tf.exp, [0.3], 1.00002),
+    (tf.nn.relu, [1e-6, 1.0], [0.5, 1.0]),
+    (tf.nn.relu, [1e-9, 1.0], [0.9, 1.0]),
+    (lambda x: tf.stack([1e7 * x[0], x[1]]), [1.0, 1.0], [1.0, 1.5]),
+])  # fmt: skip
+def test_small_errors_of_smooth_functions(f, x, factor):
+    assert verdict(f, [numbers(x)]) == "right"
+    assert verdict(scaled(f, factor), [numbers(x)]) == "wrong"
+
+
+def test_wrong_sign_beside_a_large_output():
+    @tf.custom_gradient
+    def f(x):
+        return tf.stack([1e7 * x, tf.sin(x)]), lambda dy: (
+            1e7 * dy[0] - tf.cos(x) * dy[1]
+        )
+
+    assert verdict(f, [numbers(1.0)]) == "wrong"
+
+
+def test_upstream_gradients_of_both_signs():
+    wrong = op(tf.sin, lambda dy, x: tf.abs(dy) * tf.cos(x))
+    for seed in range(3):
+        assert verdict(wrong, [numbers(1.0)], seed=seed) == "wrong"
+
+
+def test_all_elements_wrong_in_projections():
+    x = numbers(np.random.default_rng(0).normal(size=3000), "float32")
+    assert verdict(scaled(tf.reduce_logsumexp, 1.1), [x]) == "wrong"
+    assert verdict(tf.reduce_logsumexp, [x]) != "wrong"
+
+
+LOGITS = [[12.0, 0.1, -0.1], [0.2, 14.0, 0.0], [0.1, -0.2, 16.0]]
+CANCEL = {
+    "confident": (
+        lambda x: tf.nn.sparse_softmax_cross_entropy_with_logits([0, 1, 2], x),
+        LOGITS,
+    ),
+    "log(1 + x)": (lambda x: tf.math.log(1 + x), [1e-3]),
+    "1 - cos": (lambda x: 1 - tf.cos(x), [1e-3]),
+    "batch norm": (
+        lambda x: (x - tf.reduce_mean(x, 0)) / tf.math.reduce_std(x, 0),
+        [[100.0, 1.0], [101.0, 1.1], [99.0, 1.3]],
+    ),
+    "there and back": (lambda x: (x + 1e4) - 1e4, [1.0]),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("name", CANCEL)
+def test_right_where_f_cancels(name, dtype):
+    f, x = CANCEL[name]
+    found = verdict(f, [numbers(x, dtype)])
+    assert found == "right" if dtype == "float64" else found != "wrong"
+
+
+def test_what_float32_cannot_tell_is_undecided():
+    @tf.custom_gradient
+    def f(x, y):
+        return 1e7 * x + y, lambda dy: [1e7 * dy, 1.5 * dy]
+
+    report = check_gradient(f, [tf.constant([1.0]), tf.constant([1.0])])
+    assert report.undecided == 1 and "1 undecided" in str(report).split("\n")[0]
+    report = check_gradient(lambda x: 1e7 + x, [tf.constant([1.0])])
+    assert str(report).startswith("gradient undecided: 1 of 1 elements")
+    assert not report and "float64, another x or a smaller f" in str(report)
+
+
+def test_the_same_tensor_twice_and_by_another_way():
+    x = numbers([1.0, 2.0])
+    assert check_gradient(tf.multiply, [x, x])
+    assert check_gradient(lambda t: t * x, [x])
+    v = tf.Variable([1.0, 2.0], dtype=tf.float64)
+    assert check_gradient(lambda t: t * v, [v])
+
+
+def test_no_kink_where_the_slopes_are_equal():
+    assert not check_gradient(tf.nn.elu, [numbers([0.0, 1.0])]).kinks
+    text = failure(scaled(tf.nn.elu, 2.0), [numbers([0.0, 1.0])])
+    assert "kink" not in text
+
+
+def test_f_that_ends_away_from_x():
+    def simulator(x):
+        if np.any(np.abs(x - 1) > 0.3):
+            raise FloatingPointError("diverged")
+        return np.exp(x)
+
+    def f(x):
+        return py_func(simulator, [x], x.dtype, grad=lambda op, dy: dy * op.outputs[0])
+
+    assert verdict(f, [numbers([1.0])]) == "right"
+    assert verdict(scaled(f, 1.001), [numbers([1.0])]) == "wrong"
+    shapes = lambda x: tf.boolean_mask(x, x > 0.5)  # noqa: E731
+    assert verdict(shapes, [numbers([1.0, 2.0])]) == "right"
+    with pytest.raises(ValueError, match="raises at the inputs.*diverged"):
+        check_gradient(f, [numbers([2.0])])
+
+
+@pytest.mark.parametrize("inputs, options, error, text", [
+    ([[np.inf, 1.0]], {}, ValueError, "input 0 is not finite: 1 of 2"),
+    ([[1.0], [np.nan]], {}, ValueError, "input 1 is not finite"),
+    ([[1.0]], {"rtol": 0}, ValueError, "rtol must be a positive number"),
+    ([[1.0]], {"rtol": -1e-3}, ValueError, "rtol must be a positive number"),
+    ([[1.0]], {"rtol": np.nan}, ValueError, "rtol must be a positive number"),
+    ([[1.0]], {"rtol": "small"}, TypeError, "rtol must be a positive number"),
+    ([[1.0]], {"projections": np.nan}, ValueError, "projections must be"),
+    ([[1.0]], {"seed": -1}, ValueError, "seed must be"),
+])  # fmt: skip
+def test_arguments_that_are_refused(inputs, options, error, text):
+    with pytest.raises(error, match=text):
+        check_gradient(
+            lambda *x: tf.add_n(x), [numbers(x) for x in inputs], **options
+        )
+
+
+DIFFERENTIAL = [*OPS[:12], tf.nn.softmax, tf.reduce_logsumexp, tf.nn.elu]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_against_tensorflows_own_ops(seed):
+    """Right gradients are never refused, wrong ones never accepted."""
+    draw = np.random.default_rng(seed)
+    for dtype, least in (("float64", 1e-4), ("float32", 1e-2)):
+        f = DIFFERENTIAL[draw.integers(len(DIFFERENTIAL))]
+        x = numbers(draw.normal(size=3) * 10.0 ** draw.integers(-3, 1), dtype)
+        if f in (tf.math.log1p,):
+            x = tf.abs(x)
+        assert verdict(f, [x]) != "wrong"
+        factors = np.ones(3)
+        factors[draw.integers(3)] = 1 + draw.choice([-1, 1]) * draw.uniform(least, 1)
+        assert verdict(scaled(f, factors), [x]) != "right"

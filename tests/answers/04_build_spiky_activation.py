@@ -1,6 +1,13 @@
 """Answers to the exercises of lesson 04: wrong ones with a word of the hint, right ones
 of another form."""
 
+ONE = """
+def bent_of_one(x):
+    if x > 1:
+        return 1
+    return x if x > 0 else 0.1 * x
+
+"""
 BENT = "np.where(x > 1, 1, np.where(x > 0, x, 0.1 * x))"
 
 
@@ -26,15 +33,15 @@ def step(line):
 
 WRONG = {
     1: [
-        ("dtype", "bent = np.vectorize(bent_of_one, otypes=[np.float64])\n"),
-        ("loop", bent("return np.vectorize(bent_of_one, otypes=[x.dtype])(x)")),
+        ("dtype", ONE + "bent = np.vectorize(bent_of_one, otypes=[np.float64])\n"),
+        ("loop", ONE + bent("return np.vectorize(bent_of_one, otypes=[x.dtype])(x)")),
         (
             "loop",
-            bent("return np.array([bent_of_one(v) for v in x.ravel()], x.dtype)"),
+            ONE + bent("return np.array([bent_of_one(v) for v in x.ravel()], x.dtype)"),
         ),
         (
             "loop",
-            "def bent(x):\n"
+            ONE + "def bent(x):\n"
             "    y = np.empty_like(x)\n"
             "    for i in range(x.size):\n"
             "        y.flat[i] = bent_of_one(x.flat[i])\n"
