@@ -25,7 +25,8 @@ PATIENCE = 5  # times; then it is interrupted at once while it deals with the la
 ADDRESS = re.compile(r"( at)? 0x[0-9a-fA-F]{4,}")
 FOLDERS = re.compile(r"(?<![\w.:/])(?:[A-Za-z]:\\|/|~/)(?:[^\s:\"',/\\]+[/\\])+")
 FRAME = re.compile(r'File "([^"]+)", line (\d+)')
-NO_NUMBERS = re.compile(r"symbolic tf\.Tensor|to a numpy array|NumPy call")
+NO_NUMBERS = re.compile(r"symbolic tf\.Tensor|to a numpy array|NumPy call"
+                        r"|SymbolicTensor' object has no")
 
 
 class TookTooLong(BaseException):

@@ -466,18 +466,28 @@ def public_names(lesson):
 
 @lesson_rule
 def figures(lesson):
-    """A plot cell ends in plt.show(); the text below says what to see."""
+    """A plot cell says what is seen and ends in plt.show(); so does the text below."""
     for cell, below in zip(lesson.cells, [*lesson.cells[1:], None], strict=True):
         if cell.cell_type != "code" or not pictures.stored_in(cell.outputs):
             continue
         if cell.source.splitlines()[-1] != "plt.show()":
             yield lesson.says(cell, "draws, but does not end in plt.show()")
-        if lesson.second_edition and len(cell.metadata.get("alt", "").split()) < 3:
-            yield lesson.says(cell, "draws; its metadata need `alt`, what is seen")
+        if lesson.second_edition and not describes(cell):
+            yield lesson.says(cell, "describe what is seen, by alt(…) or move(…)")
         if set(tags(cell)) & set(EXERCISE_TAGS):
             continue
         if below is None or "what to see" not in below.source.lower():
             yield lesson.says(cell, "no text below the figure says **What to see**")
+
+
+def describes(cell):
+    """Whether it calls `alt`, or `move`, which takes no picture without an alt."""
+    return any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("alt", "move")
+        for node in ast.walk(parsed(cell))
+    )
 
 
 # How it stays testable

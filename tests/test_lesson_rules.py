@@ -96,8 +96,8 @@ def good_lesson(name):
             tags=["raises-exception"],
         ),
         say(FILLER),
-        code("x = 3\ny = 6\n\nplt.plot(x, y)\nplt.show()", picture("red"),
-             tags=["hero"], jupyter=FOLDED, alt="A red square, alone"),
+        code("x = 3\ny = 6\n\nplt.plot(x, y)\nalt('A red square')\nplt.show()",
+             picture("red"), tags=["hero"], jupyter=FOLDED),
         say(f"**What to see** {FILLER}"),
         code("for n in range(3):\n    assert n < 3", tags=["asserts"], jupyter=FOLDED),
         say(FILLER),
@@ -317,7 +317,7 @@ MUTATIONS = [
     ("cell_sizes", replace("assert y == 4", "#" * 80), "a line of 80 columns"),
     ("figures", replace("\nplt.show()", "\nplt.show();"), "does not end in plt.show()"),
     ("figures", replace("**What to see**", ""), "no text below the figure"),
-    ("figures", on("hero", lambda cell: cell.metadata.pop("alt")), "need `alt`"),
+    ("figures", replace("alt('A red square')", "alt"), "describe what is seen"),
     ("length", insert(*[code("x = 1\ny = 2") for _ in range(10)]), "before Your turn"),
     ("length", replace(FILLER, FILLER * 5), "words of text, more than 1200"),
     ("length", replace("25 min (", "20 min ("), "20 minutes, not from 25 to 45"),
@@ -394,7 +394,7 @@ def test_what_a_second_edition_needs_is_not_asked_of_the_first(project, monkeypa
         unfold("setup"),
         replace(FILLER, FILLER * 5),
         replace("import time", "import utils._time"),
-        on("hero", lambda cell: cell.metadata.pop("alt")),
+        replace("alt('A red square')", "alt"),
     ):
         change(cells)
     write(path, cells)
@@ -402,6 +402,14 @@ def test_what_a_second_edition_needs_is_not_asked_of_the_first(project, monkeypa
     assert all(list(RULES[rule](Lesson(path))) for rule in new_rules)
     monkeypatch.setattr(lesson_rules, "FIRST_EDITION", {path.stem})
     assert not any(list(RULES[rule](Lesson(path))) for rule in new_rules)
+
+
+def test_a_picture_that_moves_brings_its_description(project):
+    path = project / "notebooks" / "01_learn_shapes.ipynb"
+    cells = good_lesson("01_learn_shapes")
+    replace("alt('A red square')", "move(show, 'A red square', x=(1, 0, 2))")(cells)
+    write(path, cells)
+    assert not list(RULES["figures"](Lesson(path)))
 
 
 def test_a_drawing_from_which_names_are_taken_is_not_folded(project):

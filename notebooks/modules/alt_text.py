@@ -31,8 +31,12 @@ def png(figure):
     """The figure as PNG of few colours; the same bytes for the same figure."""
     drawn = io.BytesIO()
     figure.savefig(drawn, format="png", bbox_inches="tight", dpi=figure.dpi)
-    picture = Image.open(drawn).convert("RGB")
-    few = picture.quantize(COLOURS, dither=Image.Dither.NONE)
+    return few_colours(Image.open(drawn))
+
+
+def few_colours(picture):
+    """A PIL picture as PNG of few colours."""
+    few = picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
     saved = io.BytesIO()
     few.save(saved, format="png", optimize=True)
     return saved.getvalue()
@@ -41,7 +45,10 @@ def png(figure):
 def described(figure):
     """The figure as HTML, with its description as `alt`; None without one."""
     text = figure.get_label()
-    if not text:
-        return None
-    data = base64.b64encode(png(figure)).decode()
+    return as_html(png(figure), text) if text else None
+
+
+def as_html(picture, text):
+    """A PNG (bytes) as HTML, with `text` in its place where it cannot be seen."""
+    data = base64.b64encode(picture).decode()
     return f'<img alt="{html.escape(text)}" src="data:image/png;base64,{data}">'

@@ -3,12 +3,14 @@
 >>> from notebooks.modules.pictures import draw_graph, figure, move
 """
 
-import io
-
 import ipywidgets
 import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.patches import FancyArrowPatch
+from PIL import Image
+
+from notebooks.modules.alt_text import as_html, few_colours
 
 FORWARD = "#1f4e9c"  # dark blue, solid
 BACKWARD = "#c2410c"  # dark orange, dashed
@@ -75,7 +77,7 @@ def draw_graph(ax, boxes, arrows):
             _arrow(ax, places[::-1], ends[::-1], backward, BACKWARD, "--", 7)
 
 
-def move(draw, **sliders):
+def move(draw, alt, **sliders):
     """Sliders above a picture that follows them at once.
 
     Each picture is drawn once, and laid out as the first one was. (Jupyter's own way
@@ -83,12 +85,14 @@ def move(draw, **sliders):
 
     Args:
         draw: gets a number for each slider, by name; returns a figure.
+        alt: says in a sentence or two what is seen, for those who cannot see it: a
+            text, or a function that gets the same numbers and returns the text.
         sliders: for each argument of `draw`: (number to begin with, lowest, highest).
 
     Returns:
         A widget; a page without a kernel shows the first picture.
     """
-    image = ipywidgets.Image(format="png")
+    picture = ipywidgets.HTML()  # an ipywidgets.Image has no alt
     places = []
 
     def redraw(**values):
@@ -96,18 +100,20 @@ def move(draw, **sliders):
         for ax, place in zip(fig.axes, places, strict=False):
             fig.set_layout_engine("none")
             ax.set_position(place)
-        png = io.BytesIO()
-        FigureCanvasAgg(fig).print_png(png)  # draws once; savefig draws twice
+        canvas = FigureCanvasAgg(fig)
+        canvas.draw()  # once; savefig draws twice
         plt.close(fig)
         places[:] = [ax.get_position() for ax in fig.axes]
-        image.value = png.getvalue()
+        pixels = Image.fromarray(np.asarray(canvas.buffer_rgba()))
+        text = alt(**values) if callable(alt) else alt
+        picture.value = as_html(few_colours(pixels), text)
 
     controls = {
         name: ipywidgets.FloatSlider(start, min=low, max=high, description=name)
         for name, (start, low, high) in sliders.items()
     }
     said = ipywidgets.interactive_output(redraw, controls)  # an error, if any
-    return ipywidgets.VBox([*controls.values(), image, said])
+    return ipywidgets.VBox([*controls.values(), picture, said])
 
 
 def _arrow(ax, places, patches, text, color, style, shift):

@@ -9,10 +9,11 @@ WRONG = {
             "tf.function",
             "def exp_grad(op, dy):\n    return np.exp(op.inputs[0]) * dy\n",
         ),
+        ("is a list", "def exp_grad(op, dy):\n    return op.outputs * dy\n"),
         ("wrong", "def exp_grad(op, dy):\n    return op.inputs[0] * dy\n"),
         ("None", "def exp_grad(op, dy):\n    op.outputs[0] * dy\n"),
         (
-            "tf.function",
+            "has no numbers yet",
             "def exp_grad(op, dy):\n    return op.outputs[0].numpy() * dy\n",
         ),
     ],
@@ -52,42 +53,6 @@ WRONG = {
             "    return [dy * a / y, dy * b / y]\n",
         ),
     ],
-    3: [
-        (
-            "1 gradients",
-            "def power_grad(op, dy):\n"
-            "    x, n = op.inputs\n"
-            "    n = tf.cast(n, x.dtype)\n"
-            "    return n * x ** (n - 1) * dy\n",
-        ),
-        (
-            "None for n",
-            "def power_grad(op, dy):\n"
-            "    x, n = op.inputs\n"
-            "    return [n * x ** (n - 1) * dy, None]\n",
-        ),
-        (
-            "None",
-            "def power_grad(op, dy):\n"
-            "    x, n = op.inputs\n"
-            "    m = tf.cast(n, x.dtype)\n"
-            "    return [m * x ** (m - 1) * dy, tf.zeros_like(n)]\n",
-        ),
-        (
-            "input 0",
-            "def power_grad(op, dy):\n"
-            "    x, n = op.inputs\n"
-            "    n = tf.cast(n, x.dtype)\n"
-            "    return [n * x ** n * dy, None]\n",
-        ),
-        (
-            "double",
-            "def power_grad(op, dy):\n"
-            "    x, n = op.inputs\n"
-            "    n = tf.cast(n, tf.float64)\n"
-            "    return [n * x ** (n - 1) * dy, None]\n",
-        ),
-    ],
 }
 
 RIGHT = {
@@ -104,16 +69,5 @@ RIGHT = {
         "    a, b = op.inputs\n"
         "    y = tf.sqrt(a ** 2 + b ** 2)\n"
         "    return dy * (a / y), dy * (b / y)\n",
-    ],
-    3: [
-        "def power_grad(op, dy):\n"
-        "    x, n = op.inputs\n"
-        "    slope = tf.cast(n, x.dtype) * tf.pow(x, tf.cast(n - 1, x.dtype))\n"
-        "    return slope * dy, None\n",
-        "def power_grad(op, dy):\n"
-        "    x, n = op.inputs\n"
-        "    def numpy_grad(x, n, dy):\n"
-        "        return n * x ** (n - 1.0) * dy\n"
-        "    return [py_func(numpy_grad, [x, n, dy], like(x)), None]\n",
     ],
 }

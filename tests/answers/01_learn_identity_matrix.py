@@ -52,8 +52,13 @@ WRONG = {
         ),
         ("shape", BIAS + "    return dy, tf.reduce_sum(dy, axis=0, keepdims=True)\n"),
         (
-            "input 1 is b",
+            "input 1: b",
             BIAS + "    return dy, tf.ones_like(op.inputs[1]) * tf.reduce_sum(dy)\n",
+        ),
+        (
+            "input 0: z",
+            BIAS + "    z, b = op.inputs\n"
+            "    return dy * z, tf.reduce_sum(dy, axis=1, keepdims=True)\n",
         ),
         ("input 1", BIAS + "    return dy, dy[:, :1]\n"),
         ("wrong", BIAS + "    return dy, 4 * dy[:, :1]\n"),
