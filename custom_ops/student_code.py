@@ -252,7 +252,8 @@ class Stopper:
             signal.setitimer(signal.ITIMER_REAL, *self.timer)
             signal.signal(signal.SIGALRM, self.handler)
         self.watch.join()
-        raise_in(self.thread, None)  # what was meant for this thread, and came late
+        if self.stopped and not self.by_signal:
+            take_what_came_late(self.thread)
 
     def on_alarm(self, number, frame):
         if self.over.is_set():
@@ -282,6 +283,18 @@ def raise_in(thread, error):
     """Raise the error in another thread, at its next step; None takes it back."""
     ctypes.pythonapi.PyThreadState_SetAsyncExc(
         ctypes.c_ulong(thread), ctypes.py_object(error) if error else None)
+
+
+def take_what_came_late(thread):
+    """Let an error that was meant for this thread come now, and end here.
+
+    To take it back by None would leave Python's sign "something waits" up for good,
+    and with it Python 3.11 hangs in the next function that a debugger traces.
+    """
+    with contextlib.suppress(TookTooLong):
+        raise_in(thread, TookTooLong)
+        while True:
+            time.sleep(0)
 
 
 def threads_of_tensorflow():
