@@ -313,14 +313,18 @@ def _fits(t, change, points, highest, y, scale):
         inner = np.where(points.inner[..., None], np.abs(inner), 0).max(axis=1)
         slope = coefficients[:, 1]
         sure = eps / 4 * (y + largest)  # the results are rounded
-        noise = np.maximum(norm / np.sqrt(points.index.shape[1] - degree - 1),
-                           np.maximum(inner / 2, sure))
+        noise = norm / np.sqrt(points.index.shape[1] - degree - 1)
+        # The misfit of a few points may be small by luck: no less than of neighbours.
+        before = np.nan_to_num(np.concatenate([noise[:1]] * 4 + [noise]))
+        many = len(noise)
+        usual = np.mean([before[i:i + many] ** 2 for i in range(4)], axis=0) ** 0.5
+        noise = np.maximum(np.maximum(noise, usual), np.maximum(inner / 2, sure))
         gain = np.linalg.norm(solve[:, :2], axis=2)
         error = np.maximum(SURE * gain[..., None] * noise[:, None],
                            leak.max(axis=-1)[..., None] * norm[:, None])
         # Waves that are shorter than the steps look like noise: all of it is misfit.
         worst = np.maximum(np.abs(misfit).max(axis=1), inner)
-        waves = (worst > spread / 4) & (worst > 100 * eps * (y + largest))
+        waves = (worst > spread / 4) & (worst > 16 * eps * (y + largest))
         error = np.where((waves[:, None] & [[False], [True]]) | ~np.isfinite(error),
                          np.inf, error)
         yield _Fit(np.nan_to_num(slope, posinf=0, neginf=0) / reach[:, None],
@@ -351,15 +355,10 @@ def _staircase(t, change, points, fit, y, scale):
     for k in np.flatnonzero(stairs):  # a jump or two are no stairs
         end = fit.reach[through[:, k]].max() * (1 + 1e-9)
         stairs[k] = len(np.unique(rows[:, length <= end, k])) >= 5
-    # Or that is too short to see, but all that moves are multiples of one height.
-    after = np.minimum(first + np.arange(3)[:, None], points.count - 1)
-    heights = np.abs(rows[:, after, np.arange(rows.shape[2])])
-    quantum = np.where(heights > 0, heights, np.inf).min(axis=(0, 1))
-    multiple = np.where(np.isfinite(quantum), heights / quantum, 0.5)
-    counted = (np.abs(multiple - np.round(multiple)) < 0.02).all(axis=(0, 1))
     usual = eps * (y + np.abs(rows).max(axis=(0, 1)))
     between = eps * np.maximum(1.0, size_of_x)  # so may what f computes on its way
-    stairs |= (first > 0) & counted & (height <= 4 * np.maximum(usual, between))
+    fine = (first > 0) & (height <= 4 * np.maximum(usual, between))
     stairs &= height <= 1e10 * usual
     coarse = stairs & (height > 4 * usual)
+    stairs |= fine
     return np.where(stairs, height, 0.0), coarse

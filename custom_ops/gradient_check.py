@@ -227,8 +227,11 @@ class _Check:
             self.fail(f"no gradient in {mode}: {type(error).__name__}: {text}",
                       cause=error)
         y = flat(ys)
-        if y.shape != self.y.shape or self.differ(self.y, y, self.precision.shown
-                                                  ).any():
+        # A graph may compute log(1 + x) better than its ops one by one do.
+        size = max(1.0, np.abs(self.x).max(initial=0))
+        if y.shape != self.y.shape or (
+                self.differ(self.y, y, self.precision.shown)
+                & (np.abs(self.y - y) > 8 * self.precision.eps * size)).any():
             self.fail("f changes from call to call" if mode == "eager mode" else
                       "f does not give the same in a tf.function as in eager mode")
         gradient = np.stack([self.flat_gradient(row, mode) for row in rows])

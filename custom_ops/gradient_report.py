@@ -174,6 +174,8 @@ def failure_lines(settled, u, inputs, upstreams, mode, precision, at_least):
     none = settled.missing[k]
     numeric = short(n, a if np.isfinite(a) else 0.0, precision.digits,
                     precision.digits)
+    if abs(n) <= found.error[u]:
+        numeric = "0.0"
     if not np.isfinite(found.error[u]):
         numeric = "unknown"
     count = f"{'at least ' if at_least else ''}{len(settled.wrong)}"
@@ -184,7 +186,7 @@ def failure_lines(settled, u, inputs, upstreams, mode, precision, at_least):
     lines = [f"{place}: analytic {'None' if none else short(a)}, "
              f"numeric {numeric} ({count} of {inputs.x.size} elements wrong)",
              f"found in {mode}, upstream gradient: {upstreams.names[u]}"]
-    if not none and short(a) == short(n) and n:
+    if not none and short(a) == short(n) != "0.0":
         lines.append(f"they differ by a part of {abs(a - n) / abs(n):.0e}")
     if found.kind in ("kink", "jump"):
         low, high = (short(v[u], found.high[u] - found.low[u], precise=precision.digits)

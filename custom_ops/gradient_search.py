@@ -174,7 +174,7 @@ class Search:
             found, how = decided("all"), "all"
         whole = np.maximum(found.size, np.abs(analytic))
         hopeless = (found.error > 30 * self.precision.blur * whole) & (found.size > 0)
-        measured = found.bad & (found.error <= self.precision.blur * found.size)
+        measured = found.bad & (found.error < self.precision.blur * found.size)
         again = (found.bad & ~measured.any()) | (found.blurred & ~hopeless)
         if how == "all" and where.size == 1 and again.any() and self.second_looks:
             self.second_looks -= 1

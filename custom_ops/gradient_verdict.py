@@ -6,19 +6,20 @@ import numpy as np
 
 from .differences import SURE
 
-Precision = namedtuple("Precision", "eps rtol blur step digits shown")
+Precision = namedtuple("Precision", "eps rtol blur step digits shown tiny")
 Precision.__doc__ = """What a float dtype can tell.
 
 eps: the distance from 1 to the next number. rtol: the relative tolerance. blur: the
 relative error of a difference from which on it decides nothing. step: of the first
-look. digits, shown: how much of a number, and the least error, a report names.
+look. digits, shown: how much of a number, and the least error, a report names. tiny: the
+least number in full precision, or how far the ones below that are apart.
 """
 
 PRECISIONS = {
-    "float64": Precision(2**-52, 1e-6, 1e-5, 2**-11, 4, 1e-6),
-    "float32": Precision(2**-23, 3e-5, 1e-3, 2**-5, 3, 1e-3),
-    "float16": Precision(2**-10, 5e-3, 5e-3, 2**-2, 2, 1e-1),
-    "bfloat16": Precision(2**-7, 3e-2, 5e-2, 2**-1, 1, 1e-1),
+    "float64": Precision(2**-52, 1e-6, 1e-5, 2**-11, 4, 1e-6, 2.3e-308),
+    "float32": Precision(2**-23, 3e-5, 1e-3, 2**-5, 3, 1e-3, 1.2e-38),
+    "float16": Precision(2**-10, 5e-3, 5e-3, 2**-2, 2, 1e-1, 2**-24),
+    "bfloat16": Precision(2**-7, 3e-2, 5e-2, 2**-1, 1, 1e-1, 1.2e-38),
 }
 
 Finding = namedtuple(
@@ -72,11 +73,15 @@ def decide(slopes, weights, analytic, precision, scale, noise=0.0):
     size = np.maximum(np.abs(left), np.abs(right)).sum(1)
     error = together(np.where(heavy > 0, heavy * slopes.error, 0))
     hidden = together(heavy * slopes.hidden)
-    nearest = np.clip(analytic, low, high)
+    nearest = np.clip(np.where(np.isnan(analytic), (low + high) / 2, analytic),
+                      low, high)
     gap = np.abs(analytic - nearest)
     slack = error + precision.rtol * np.maximum(size, np.abs(nearest))
     bad = ~(gap <= slack)
-    needed = np.where(bad, hidden + SURE * noise, 0)  # undecided then, not right
+    # What is not sure to be wrong yet: errors are estimated, not known; f rounds;
+    # the gradient is rounded, too, and below the least number to nothing.
+    doubt = error * 1.5 + hidden + SURE * noise + 8 * precision.tiny
+    needed = np.where(bad, doubt, 0)
     bad &= ~(gap <= slack + needed)
     flat = (heavy > 0) @ slopes.flat.astype(float) > 0
     perhaps = bad & flat & (np.abs(analytic) <= precision.rtol * size)
