@@ -1,0 +1,59 @@
+"""Answers to the exercises of lesson 11: wrong ones with a word of the hint, right
+ones of another form."""
+
+WRONG = {
+    1: [
+        ("differentiate", "def root_grad(op, dx):\n    return dx\n"),
+        (
+            "differentiate",
+            "def root_grad(op, dx):\n    return dx * (1 + tf.exp(op.outputs[0]))\n",
+        ),
+        (
+            "differentiate",
+            "def root_grad(op, dx):\n    return dx / (1 + tf.exp(op.inputs[0]))\n",
+        ),
+        ("dy", "def root_grad(op, dx):\n    return 1 / (1 + tf.exp(op.outputs[0]))\n"),
+        ("minus", "def root_grad(op, dx):\n    return minus * dx\n"),
+    ],
+    2: [
+        (
+            "depends on r too",
+            "def growth(t, ys, r):\n    y, s = ys\n"
+            "    return [r * y * (1 - y), y * (1 - y)]\n",
+        ),
+        (
+            "depends on r too",
+            "def growth(t, ys, r):\n    y, s = ys\n"
+            "    return [r * y * (1 - y), r * (1 - 2 * y) * s]\n",
+        ),
+        (
+            "depends on r too",
+            "def growth(t, ys, r):\n    y, s = ys\n"
+            "    return [r * y * (1 - y), r * (1 - y) * s + y * (1 - y)]\n",
+        ),
+        (
+            "not yet",
+            "def growth(t, ys, r):\n    y, s = ys\n"
+            "    return r * (1 - 2 * y) * s + y * (1 - y)\n",
+        ),
+    ],
+}
+
+RIGHT = {
+    1: [
+        "def root_grad(op, dx):\n"
+        "    y, x = op.inputs[0], op.outputs[0]\n"
+        "    return dx / (1 + y - x)\n",
+        "def root_grad(op, dx):\n"
+        "    (x,) = op.outputs\n"
+        "    return [dx * tf.sigmoid(-x)]\n",
+    ],
+    2: [
+        "def growth(t, ys, r):\n"
+        "    y, s = ys\n"
+        "    return np.array([r * y - r * y**2, y - y**2 + (r - 2 * r * y) * s])\n",
+        "def growth(t, ys, r):\n"
+        "    slope = ys[0] * (1 - ys[0])\n"
+        "    return r * slope, slope + r * ys[1] * (1 - 2 * ys[0])\n",
+    ],
+}
