@@ -652,7 +652,7 @@ def test_source_has_googles_format(source):
 
 def test_sources_are_there():
     names = sorted(source.stem for source in SOURCES)
-    assert names == ["lambert_w", "powers", "relu", "roi_pool", "zero_out"]
+    assert names == ["lambert_w", "powers", "relu", "roi_pool", "sin_cos", "zero_out"]
 
 
 # -------------------------------------------------------------- the lessons

@@ -71,6 +71,74 @@ int main() {
 """
 
 
+# The answer is the loop of ZeroOut's kernel. In the place of TensorFlow's classes stand
+# small ones that look at each index.
+ZERO_OUT = r"""
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+template <typename T>
+struct Values {
+  T* data;
+  int64_t n;
+  T& operator()(int64_t i) const {
+    if (i < 0 || i >= n) {
+      std::printf("index %d, but the vector has %d elements\n", int(i), int(n));
+      std::fflush(stdout);
+      std::_Exit(1);
+    }
+    return data[i];
+  }
+  int64_t size() const { return n; }
+};
+
+struct Tensor {
+  void* data;
+  int64_t n;
+  int64_t NumElements() const { return n; }
+  template <typename T>
+  Values<T> vec() const { return {static_cast<T*>(data), n}; }
+};
+
+template <typename T>
+void Loop(const Tensor& x, Values<T> y_values, Values<int32_t> index_values) {
+#line 1 "answer"
+ANSWER
+#line 1 "harness"
+}
+
+template <typename T>
+void Try(const char* type) {
+  for (int n : {3, 1, 2, 6}) {
+    std::vector<T> x(n), y(n, T(77));
+    std::vector<int32_t> indices(n, 77);
+    for (int i = 0; i < n; ++i) x[i] = T((i * i + 3) / T(1.7));
+    Loop<T>({x.data(), n}, {y.data(), n}, {indices.data(), n});
+    for (int i = 0; i < n; ++i) {
+      const char* what = indices[i] != i ? "indices"
+                         : y[i] != (i == n - 1 ? x[i] : T(0)) ? "y" : nullptr;
+      if (what) {
+        std::printf("%s, %d elements: %s is wrong at element %d\n", type, n, what, i);
+        std::fflush(stdout);
+        std::_Exit(1);
+      }
+    }
+  }
+}
+
+int main() {
+  Try<float>("float");
+  Try<double>("double");
+  Try<int32_t>("int32");
+  std::puts("right");
+}
+"""
+
+
 def run_cpp(answer, harness):
     """True where the harness finds the answer right, else the reason why not.
 
