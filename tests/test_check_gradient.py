@@ -505,8 +505,9 @@ def test_upstream_gradients_of_both_signs():
 
 def test_all_elements_wrong_in_projections():
     x = numbers(np.random.default_rng(0).normal(size=3000), "float32")
-    assert verdict(scaled(tf.reduce_logsumexp, 1.1), [x]) == "wrong"
-    assert verdict(tf.reduce_logsumexp, [x]) != "wrong"
+    few = {"projections": 20}
+    assert verdict(scaled(tf.reduce_logsumexp, 1.1), [x], **few) == "wrong"
+    assert verdict(tf.reduce_logsumexp, [x], **few) != "wrong"
 
 
 LOGITS = [[12.0, 0.1, -0.1], [0.2, 14.0, 0.0], [0.1, -0.2, 16.0]]

@@ -27,9 +27,12 @@ options = parser.parse_args()
 sys.path.insert(0, options.utils)
 
 import numpy as np  # noqa: E402
+
 from utils import check_gradient, tf  # noqa: E402
 
-WRONG = {"right": 1, "1e-4": 1.0001, "1e-2": 1.01, "10 %": 1.1, "factor 2": 2, "sign": -1}
+WRONG = {
+    "right": 1, "1e-4": 1.0001, "1e-2": 1.01, "10 %": 1.1, "factor 2": 2, "sign": -1,
+}  # fmt: skip
 TELLS = {"float64": 1e-5, "float32": 1e-3, "float16": 1e-2, "bfloat16": 0.1}
 
 UNARY = {
@@ -56,7 +59,8 @@ MANY = {
     "cross entropy": lambda x: tf.nn.sparse_softmax_cross_entropy_with_logits(
         [0], x[None]),
     "outer": lambda x: x[:, None] * x, "cumsum": tf.math.cumsum,
-    "reverse": lambda x: tf.reverse(x, [0]), "gather": lambda x: tf.gather(x, [0, 0, 1]),
+    "reverse": lambda x: tf.reverse(x, [0]),
+    "gather": lambda x: tf.gather(x, [0, 0, 1]),
     "two outputs": lambda x: (x * x, tf.sin(x)),
     "large beside small": lambda x: tf.stack([100 * x[0], x[1], x[2]]),
     "matmul": lambda x: tf.matmul(x[None], x[:, None]), "sort": tf.sort,
