@@ -1,10 +1,17 @@
 """The door to the helper that every lesson imports, and that you may copy.
 
 * `py_func` turns a NumPy function into a TensorFlow op with its own gradient.
-* `check_gradient` compares an op's gradient with central differences.
-* `load_op` compiles an op that is written in C++, and loads it.
+  Without one it raises a `NoGradientError`.
+* `check_gradient` compares an op's gradient with central differences, and returns a
+  `GradientReport`.
+* `load_op` compiles an op that is written in C++, and loads it; `compile_command` is
+  the command it runs.
 * `load_mnist` loads handwritten digits, with no network.
-* `tf` is TensorFlow, started without its messages.
+* `judge` says whether an answer is right; `gradient_right`, `gives` and `holds` are
+  what it tries.
+* `gradient`, `sum_to` and `like` are what several lessons need.
+* `tf` is TensorFlow, started without its messages; `stderr_held_back` holds back
+  what C++ writes later on.
 
 Each name is at home in a module of the package `custom_ops`, beside this file; to
 use them in work of your own, install or copy that package.
@@ -15,7 +22,9 @@ devices or several workers (`tf.config`, `MultiWorkerMirroredStrategy`) import
 TensorFlow first: that has to happen before its first op, and this module runs one.
 """
 
-from custom_ops.cpp_op import load_op
+from custom_ops.building_blocks import gradient, like, sum_to
+from custom_ops.cpp_op import compile_command, load_op
+from custom_ops.exercises import gives, gradient_right, holds, judge
 from custom_ops.gradient_check import GradientReport, check_gradient
 from custom_ops.mnist import load_mnist
 from custom_ops.python_op import NoGradientError, py_func
@@ -25,9 +34,17 @@ __all__ = [
     "GradientReport",
     "NoGradientError",
     "check_gradient",
+    "compile_command",
+    "gives",
+    "gradient",
+    "gradient_right",
+    "holds",
+    "judge",
+    "like",
     "load_mnist",
     "load_op",
     "py_func",
     "stderr_held_back",
+    "sum_to",
     "tf",
 ]

@@ -6,10 +6,11 @@ NumPy alone: f and its inputs come as functions of arrays.
 import numpy as np
 
 from . import differences
-from .gradient_verdict import agrees, decide
+from .gradient_verdict import agrees, clear, decide
 
 _APART = 256  # outputs, at most, that are looked at each by itself
 _SECOND_LOOKS = 20  # at most, with more and longer steps
+_NEAR = 0.4  # of the size of a number: so far it moves in a first closer look
 
 
 class Probe:
@@ -95,13 +96,18 @@ class Probe:
         fine = agrees(seen, self.weights, foretold, self.precision, where.size == 1)
         return fine, foretold, measured, misfit
 
-    def walk(self, line, stride, where, longer=False):
-        """The values at steps of many sizes; longer: at more and larger ones."""
+    def walk(self, line, stride, where, how="all"):
+        """The values at steps of many sizes: "near" x, at "all", or at "more" of them.
+
+        Far from x a simulator may take for ever: nobody goes there without need.
+        """
         nearest, far = None, 2.0
         if where.size == 1:
             nearest, far = abs(self.x[where[0]]) / stride, 2 * max(1, 1 / stride)
         steps = np.array(differences.step_sizes(self.precision.eps, nearest, far))
-        if longer:
+        if how == "near":
+            steps = steps[steps <= _NEAR]
+        elif how == "more":
             between = np.sqrt(steps[1:] * steps[:-1])
             beyond = far * 2.0 ** np.arange(1, 14) if where.size == 1 else []
             steps = np.sort([*steps, *between, *beyond])
@@ -115,9 +121,9 @@ class Probe:
         scale = np.maximum(largest * np.abs(line.direction).max(), height / stride)
         analytic = gradient[:, where] @ line.direction
 
-        def decided(longer, noise=0.0):
-            values, weights, y = self.walk(line, stride, where, longer), self.weights, (
-                self.y)
+        def decided(how, noise=0.0):
+            values = self.walk(line, stride, where, how)
+            weights, y = self.weights, self.y
             if (values.changes != 0).any(axis=(0, 1)).sum() > _APART:
                 y = np.linalg.norm(weights * y, axis=1)
                 values = values._replace(changes=values.changes @ weights.T)
@@ -126,18 +132,21 @@ class Probe:
                                         self.precision.rtol / 4)
             return decide(slopes, weights, analytic, self.precision, scale, noise)
 
-        found, longer = decided(False), False
+        found, how = decided("near"), "near"
+        if not clear(found, self.precision):
+            found, how = decided("all"), "all"
         whole = np.maximum(found.size, np.abs(analytic))
         hopeless = (found.error > 30 * self.precision.blur * whole) & (found.size > 0)
         measured = found.bad & (found.error < self.precision.blur * found.size)
         again = (found.bad & ~measured.any()) | (found.blurred & ~hopeless)
-        if where.size == 1 and again.any() and self.second_looks:
+        if how == "all" and where.size == 1 and again.any() and self.second_looks:
             self.second_looks -= 1
-            found, longer = decided(True), True
+            found, how = decided("more"), "more"
         gap = np.abs(found.analytic - found.nearest)[found.bad]
-        if gap.size and (gap <= 100 * self.precision.rtol * found.size[found.bad]).all():
+        little = 100 * self.precision.rtol * found.size[found.bad]
+        if gap.size and (gap <= little).all():
             if self.rough is None:
                 self.rough = self.measure_roughness()
             noise = np.linalg.norm(self.rough[:, where] * line.direction, axis=1)
-            found = decided(longer, noise)
+            found = decided(how, noise)
         return found

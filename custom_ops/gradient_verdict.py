@@ -11,8 +11,8 @@ Precision.__doc__ = """What a float dtype can tell.
 
 eps: the distance from 1 to the next number. rtol: the relative tolerance. blur: the
 relative error of a difference from which on it decides nothing. step: of the first
-look. digits, shown: how much of a number, and the least error, a report names. tiny: the
-least number in full precision, or how far the ones below that are apart.
+look. digits, shown: how much of a number, and the least error, a report names. tiny:
+the least number in full precision, or how far the ones below that are apart.
 """
 
 PRECISIONS = {
@@ -96,6 +96,14 @@ def decide(slopes, weights, analytic, precision, scale, noise=0.0):
              ((slopes.kind == k) & (heavy > 0).any(axis=0)).any()]
     return Finding(kinds[0] if kinds else "smooth", analytic, low, high, nearest,
                    unsure, size, bad, blurred & ~bad)
+
+
+def clear(found, precision):
+    """Whether nothing that is further away could change the verdict."""
+    gap = np.abs(found.analytic - found.nearest)
+    slack = found.error + precision.rtol * np.maximum(found.size, np.abs(found.nearest))
+    sure = ~found.blurred & (~found.bad | (gap > 10 * slack))
+    return found.kind in ("smooth", "kink", "jump") and bool(sure.all())
 
 
 def together(errors):

@@ -9,7 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-_DATA = Path(__file__).parents[1] / "data"
+from .places import user_cache
+
+_DATA = Path(__file__).parents[1] / "data"  # in a checkout
+_INSTALLED = Path(__file__).parent / "data"  # in an installed package
 _MNIST_ORIGIN = (
     "https://storage.googleapis.com/tensorflow/tf-keras-datasets/mnist.npz"
 )
@@ -35,7 +38,8 @@ def load_mnist(source="sample"):
 
     Args:
         source: "sample" for the 5,000 digits in `data/`, no network needed;
-            "full" for all 70,000, which the first call downloads into `data/`;
+            "full" for all 70,000, which the first call downloads into `data/` (an
+            installed package: into `custom-ops-in-jupyter` of the user's cache);
             or the path of an `.npz` with arrays x_train, y_train, x_test, y_test.
 
     Returns:
@@ -56,12 +60,15 @@ def load_mnist(source="sample"):
 
     Source: data/README.md is the data card, with licences and sums.
     """
+    installed = _INSTALLED.is_dir()
     if source == "sample":
-        return _read_mnist(_DATA / "mnist_sample.npz",
-                           "restore it: git checkout -- data/mnist_sample.npz",
-                           _MNIST_SUMS["sample"])
+        folder, cure = _DATA, "restore it: git checkout -- data/mnist_sample.npz"
+        if installed:
+            folder, cure = _INSTALLED, "install the package anew"
+        return _read_mnist(folder / "mnist_sample.npz", cure, _MNIST_SUMS["sample"])
     if source == "full":
-        path = _DATA / "mnist.npz"
+        folder = user_cache("custom-ops-in-jupyter") if installed else _DATA
+        path = folder / "mnist.npz"
         if not path.exists():
             _download_mnist(path)
         return _read_mnist(path, "delete it, and the next call downloads it anew",
@@ -141,7 +148,7 @@ def _download_mnist(path):
     talks = keras.config.is_interactive_logging_enabled()
     keras.config.disable_interactive_logging()  # the progress bar, in this thread only
     try:
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".mnist-", dir=path.parent) as folder:
             fetched = Path(keras.utils.get_file(
                 "mnist.npz", _MNIST_ORIGIN, cache_dir=folder, cache_subdir=""))

@@ -16,6 +16,10 @@ import tempfile
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 # A C++ kernel that fails raises an error in Python; the log repeats it.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+# By default TensorFlow runs graphs on one thread for each core. A py_func holds one of
+# them, and whatever it calls of TensorFlow needs others: too few would wait for ever.
+if not os.environ.get("TF_NUM_INTEROP_THREADS"):
+    os.environ["TF_NUM_INTEROP_THREADS"] = str(max(64, os.cpu_count() or 1))
 
 
 @contextlib.contextmanager
@@ -24,9 +28,18 @@ def stderr_held_back(shown_on_failure=True):
 
     TensorFlow greets from C++ whatever its log level says, and each machine
     gets another greeting: in a notebook it would be stored as output.
+
+    Example:
+        >>> with stderr_held_back():
+        ...     written = os.write(2, b"a greeting")  # held back, and forgotten
     """
-    sys.stderr.flush()
-    saved = os.dup(2)
+    with contextlib.suppress(AttributeError, OSError, ValueError):  # there may be none
+        sys.stderr.flush()
+    try:
+        saved = os.dup(2)
+    except OSError:  # nothing is open there, so nothing can be held back
+        yield
+        return
     with tempfile.TemporaryFile() as held:
         os.dup2(held.fileno(), 2)
         try:

@@ -9,11 +9,51 @@ tests/test_py_func.py says in words what to do when a release moves one of them.
   It holds the function weakly: the graphs that use it keep it alive.
 * `EagerFunc` is what the table hands arrays to and from as they are. Whatever else is
   in it has each result converted, which takes 10 microseconds.
+* `FunctionCallOptions` is what a thread's calls of a `tf.function` look at first, and
+  `eager_context()` keeps them; `new_executor` makes a thread wait for its own ops.
+* `TENSORS_MEMORY` is the base of an array that shows TensorFlow's memory to a PyFunc.
+* `outlives_python` tells of a graph that TensorFlow's C++ may run when Python's object
+  is gone: that of a dataset, and what `wrap_function` makes, which can be pruned.
 """
 
-# isort: off
-from .quiet_start import tf  # noqa: F401  (TensorFlow starts without noise)
-from tensorflow.python.eager.record import record_operation, stop_recording
-from tensorflow.python.ops.script_ops import EagerFunc, _py_funcs as py_funcs
+import functools
+import sys
 
-__all__ = ["EagerFunc", "py_funcs", "record_operation", "stop_recording"]
+# isort: off
+from .quiet_start import tf
+from tensorflow.python.eager.record import record_operation, stop_recording
+from tensorflow.python.ops.script_ops import EagerFunc, _py_funcs as py_funcs, context
+
+__all__ = ["EagerFunc", "FunctionCallOptions", "TENSORS_MEMORY", "eager_context",
+           "new_executor", "outlives_python", "py_funcs", "record_operation",
+           "stop_recording", "when_exported"]  # fmt: skip
+
+FunctionCallOptions = context.FunctionCallOptions
+eager_context = context.context
+new_executor = context.executor.new_executor
+TENSORS_MEMORY = "tensorflow_wrapper"
+_BUILDERS = "data/ops/structured_function.py", "eager/wrap_function.py"
+
+
+def outlives_python():
+    """Whether the graph that is being built is a dataset's or a wrapped function's."""
+    frame = sys._getframe()
+    while frame:
+        if frame.f_code.co_filename.replace("\\", "/").endswith(_BUILDERS):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def when_exported(told):
+    """Call `told` with each graph that is written down: it can be read in again."""
+    plain = tf.Graph.as_graph_def
+
+    @functools.wraps(plain)
+    def as_graph_def(self, *args, **kwargs):
+        graph_def = plain(self, *args, **kwargs)
+        if not kwargs.get("use_pybind11_proto"):  # TensorFlow looks at its own graph
+            told(graph_def)
+        return graph_def
+
+    tf.Graph.as_graph_def = as_graph_def

@@ -15,7 +15,13 @@ import static_lesson  # noqa: E402
 project = "Custom ops in Jupyter"
 project_copyright = "the authors, Apache License 2.0"
 root_doc = "site/index"
-include_patterns = ["site/index.md", "notebooks/*.ipynb", "data/README.md"]
+include_patterns = [
+    "site/index.md",
+    "site/errors.md",
+    "site/glossary.md",
+    "notebooks/*.ipynb",
+    "data/README.md",
+]
 exclude_patterns = [".*", "**/.*", "site/_build", "tests"]
 extensions = ["myst_nb"]
 

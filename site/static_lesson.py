@@ -44,10 +44,13 @@ def without_widgets(notebook):
 
 
 def shown(model_id, models):
-    """The outputs and pictures in a widget, as outputs of a cell."""
+    """The outputs, pictures and HTML in a widget, as outputs of a cell."""
     model = models.get(model_id, {})
     state = model.get("state", {})
     outputs = list(state.get("outputs", []))  # an Output widget
+    if model.get("model_name") == "HTMLModel":  # a picture with its alt
+        data = {"text/html": state["value"]}
+        outputs.append({"output_type": "display_data", "metadata": {}, "data": data})
     if model.get("model_name") == "ImageModel":
         for buffer in model.get("buffers", []):
             data = {f"image/{state.get('format', 'png')}": buffer["data"]}

@@ -7,7 +7,7 @@ import textwrap
 import traceback
 from pathlib import Path
 
-from notebooks.processes import start
+from notebooks.modules.processes import start
 
 ROOT = Path(__file__).resolve().parents[1]
 SECONDS = 300  # that anything may take

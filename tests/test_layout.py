@@ -58,7 +58,7 @@ def test_the_door_is_small_and_lists_every_name_with_a_line():
     source = (ROOT / "utils.py").read_text("utf-8")
     assert len(source.splitlines()) <= 60
     for name in utils.__all__:
-        assert f"* `{name}" in utils.__doc__, (
+        assert f"`{name}`" in utils.__doc__, (
             f"utils.py's docstring has no line on {name}"
         )
         assert hasattr(utils, name)

@@ -1,9 +1,11 @@
-"""Lesson 02's own code on the whole of MNIST reaches what its text says."""
+"""Lessons 02 and 10 by their own code: on the whole of MNIST, and at the extremes."""
 
+import contextlib
 import linecache
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -11,9 +13,9 @@ WHOLE = ROOT.parent / "shared" / "data" / "mnist.npz"
 NOT_NEEDED = {"hero"}
 
 
-def lesson_namespace(source, until):
+def lesson_namespace(source, until, lesson="02_classify_mnist"):
     """Run the lesson's code with `source` as its data, to the cell tagged `until`."""
-    notebook = nbformat.read(ROOT / "notebooks" / "02_classify_mnist.ipynb", 4)
+    notebook = nbformat.read(ROOT / "notebooks" / f"{lesson}.ipynb", 4)
     names = {}
     for cell in notebook.cells:
         tags = set(cell.metadata.get("tags", ()))
@@ -23,19 +25,85 @@ def lesson_namespace(source, until):
         if "source" in tags:
             assert code.startswith('source = "sample"\n')
             code = code.replace('"sample"', repr(str(source)), 1)
-        file = f"<lesson 02, {cell.id}>"
+        file = f"<lesson {cell.id}>"
         linecache.cache[file] = len(code), None, code.splitlines(True), file
-        exec(compile(code, file, "exec"), names)  # AutoGraph reads the source there
+        expected = [AssertionError] if "raises-exception" in tags else []
+        with contextlib.suppress(*expected):
+            exec(compile(code, file, "exec"), names)  # AutoGraph reads it there
         if until in tags:
             return names
-    raise AssertionError(f"lesson 02 has no cell tagged {until}")
+    raise AssertionError(f"{lesson} has no cell tagged {until}")
+
+
+@pytest.fixture(autouse=True)
+def in_the_project(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    with np.errstate():  # what a lesson sets for itself
+        yield
 
 
 @pytest.mark.skipif(
     not WHOLE.exists(), reason="the whole of MNIST is not at ../shared/data/mnist.npz"
 )
-def test_lesson_02_reaches_92_of_100_on_the_whole_of_mnist(monkeypatch):
-    monkeypatch.chdir(ROOT)
+def test_lesson_02_reaches_92_of_100_on_the_whole_of_mnist():
     names = lesson_namespace(WHOLE, until="accuracy")
     assert len(names["y_train"]) == 60_000 and len(names["y_test"]) == 10_000
-    assert names["test_accuracy"] >= 0.92
+    assert 0.92 <= names["test_accuracy"] < 0.925
+    assert 0.915 <= names["train_accuracy"] < 0.925  # it prints 0.92 for both
+
+
+def wrong_and_sure():
+    """Scores of 200 for one of two classes, targets for the other, and p - t."""
+    y = np.float32([[0, 200], [200, 0], [-1e4, 1e4], [88, 0], [0, 69]])
+    t = np.float32([[1, 0], [0, 1], [1, 0], [0, 1], [1, 0]])
+    return y, t, 1 - 2 * t
+
+
+def learns(train_accuracies, weights):
+    assert np.isfinite(weights).all()
+    assert np.mean(train_accuracies[-20:]) > 0.85
+
+
+def test_lesson_02_learns_from_confident_mistakes_and_at_rate_1():
+    names = lesson_namespace("sample", until="train")
+    y, t, expected = wrong_and_sure()
+    dy = names["gradient"](lambda y: names["cross_entropy"](y, t), y)
+    assert np.allclose(dy, expected)
+    draw = names["draw_batches"]
+    names["draw_batches"] = lambda n, steps: draw(n, steps=300)
+    w, b, records = names["train"](names["cross_entropy"], rate=1.0)
+    assert np.isfinite(records).all() and len(records) == 300
+    learns(records[:, 1], w)
+
+
+def test_lesson_02_learns_nothing_without_dy():
+    names = lesson_namespace("sample", until="train")
+    forgetful = nbformat.read(ROOT / "notebooks" / "02_classify_mnist.ipynb", 4)
+    for cell in forgetful.cells:
+        if cell.source.startswith(("def accuracy(", "def forgetful_")):
+            exec(cell.source.split("\n\n\ncheck_gradient")[0], names)
+    draw = names["draw_batches"]
+    names["draw_batches"] = lambda n, steps: draw(n, steps=100)
+    w, b, _ = names["train"](names["forgetful_loss"])
+    found = names["accuracy"](names["pixels"], names["y_train"], w, b)
+    assert 0.05 < found < 0.15
+
+
+def test_no_form_of_lesson_10_stops_learning():
+    names = lesson_namespace("sample", until="train", lesson="10_make_it_fast")
+    y, t, expected = wrong_and_sure()
+    few = names["draw_batches"](4000, steps=200)
+    for log_sum_exp, matmul in (
+        ("log_sum_exp", "matmul"),
+        ("pure_log_sum_exp", "pure_matmul"),
+        ("fast_log_sum_exp", "fast_matmul"),
+        ("tf_log_sum_exp", None),
+    ):
+        op = names[log_sum_exp]
+        dy = names["gradient"](lambda y, op=op: op(y), y) - t
+        assert np.allclose(dy, expected), log_sum_exp
+        product = names[matmul] if matmul else names["tf"].matmul
+        loop = names["compile_loop"](product, op, rate=1.0)
+        w, b, records = loop(*names["start"], names["pixels"], names["targets"], few)
+        assert np.isfinite(records).all(), log_sum_exp
+        learns(records.numpy()[:, 1], w)

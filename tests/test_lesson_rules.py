@@ -13,9 +13,11 @@ import pytest
 from nbformat import v4
 from PIL import Image
 
+import lesson_rules
 from lesson_rules import CLOSING, COMMANDS, OPENING, README_RULES, RULES, Lesson
 
-LESSONS = {"00_start_here": 10, "01_learn_shapes": 25, "02_draw_lines": 30}
+FOLDED = {"source_hidden": True}
+LESSONS = {"00_shape_tensors": 35, "01_learn_shapes": 25, "02_draw_lines": 30}
 MIDDLE = ["The whole thing first", "Check it", "Break it"]
 FILLER = "Some words of prose that say what the next cell is going to show, and why."
 
@@ -55,7 +57,7 @@ def exercise(number):
             f"def answer(x):\n    return 2 * x\n\n\ncheck_{number}(answer)",
             printed("well done\n"),
             tags=["solution"],
-            jupyter={"source_hidden": True},
+            jupyter=FOLDED,
         ),
     ]
 
@@ -77,7 +79,7 @@ def good_lesson(name):
         ),
         say(line),
         *(say(f"## {title}\n\n{FILLER}") for title in OPENING),
-        code("import sys\n\nimport utils\n", tags=["setup"]),
+        code("import sys\n\nimport utils\n", tags=["setup"], jupyter=FOLDED),
     ]
     for title in MIDDLE:
         cells += [
@@ -94,9 +96,11 @@ def good_lesson(name):
             tags=["raises-exception"],
         ),
         say(FILLER),
-        code("x = 3\ny = 6\n\nplt.plot(x, y)\nplt.show()", picture("red"),
-             tags=["hero"]),
+        code("x = 3\ny = 6\n\nplt.plot(x, y)\nalt('A red square')\nplt.show()",
+             picture("red"), tags=["hero"], jupyter=FOLDED),
         say(f"**What to see** {FILLER}"),
+        code("for n in range(3):\n    assert n < 3", tags=["asserts"], jupyter=FOLDED),
+        say(FILLER),
         code("import time\n\n\ntime.time()", printed("3.1415926\n"),
              tags=["nbval-ignore-output"]),
         say(f"## {CLOSING[0]}\n\n{FILLER}"),
@@ -206,6 +210,24 @@ def add(*new):
     return lambda cells: cells.extend(new)
 
 
+def insert(*new):
+    """Put cells behind the set-up cell."""
+    return lambda cells: cells.__setitem__(slice(6, 6), new)
+
+
+def unfold(tag):
+    return on(tag, lambda cell: cell.metadata.pop("jupyter"))
+
+
+def exercises_only(cells):
+    left = {"setup", "exercise", "check", "solution"}
+    cells[:] = [
+        cell
+        for cell in cells
+        if cell.cell_type != "code" or left & set(cell.metadata["tags"])
+    ]
+
+
 def ignore_most(cells):
     for cell in cells:
         if cell.cell_type == "code":
@@ -218,7 +240,7 @@ def swap(cells):
 
 
 NEXT = "**Next** [after](02_draw_lines.ipynb)"
-PREVIOUS = "**Previous** [before](00_start_here.ipynb)"
+PREVIOUS = "**Previous** [before](00_shape_tensors.ipynb)"
 LIST = "- [A guide](https://example.org/a_(b)): shows the same with\n  more care."
 SOLUTION = "def answer(x):\n    return 2 * x\n\n\ncheck_1(answer)"
 SVG = v4.new_output("display_data", {"image/svg+xml": "<svg/>", "text/plain": "x"})
@@ -251,7 +273,7 @@ MUTATIONS = [
     (
         "set_up_cell",
         replace("sys", "os", "setup"),
-        "is not the set-up cell of 00_start",
+        "is not the set-up cell of 00_shape",
     ),
     ("exercises", replace("### Exercise", "### Task"), "0 exercises"),
     ("exercises", replace("Exercise 2", "Exercise 3"), "are numbered"),
@@ -282,7 +304,7 @@ MUTATIONS = [
     ("resolved_links", replace("https:", "http:"), "is neither an https link"),
     ("resolved_links", replace("![A red square, alone", "![A"), "needs an alt text"),
     ("resolved_links", replace("01_it.png", "01_is.png"), "there is no images/01_is"),
-    ("cell_sizes", lambda cells: cells.__delitem__(slice(6, 20)), "code cells: "),
+    ("cell_sizes", exercises_only, "code cells: 7, not from 8 to 28"),
     ("cell_sizes", add(*[code("x\ny\nz") for _ in range(40)]), "code cells: "),
     ("cell_sizes", replace("x", "\n\n\nx"), "lines in half of the code cells: "),
     ("cell_sizes", replace("x = ", "\n" * 9 + "x = "), "lines in nine of ten"),
@@ -295,6 +317,18 @@ MUTATIONS = [
     ("cell_sizes", replace("assert y == 4", "#" * 80), "a line of 80 columns"),
     ("figures", replace("\nplt.show()", "\nplt.show();"), "does not end in plt.show()"),
     ("figures", replace("**What to see**", ""), "no text below the figure"),
+    ("figures", replace("alt('A red square')", "alt"), "describe what is seen"),
+    ("length", insert(*[code("x = 1\ny = 2") for _ in range(10)]), "before Your turn"),
+    ("length", replace(FILLER, FILLER * 5), "words of text, more than 1200"),
+    ("length", replace("25 min (", "20 min ("), "20 minutes, not from 25 to 45"),
+    ("length", replace("25 min (", "50 min ("), "50 minutes, not from 25 to 45"),
+    ("length", insert(*[code("x = 1\ny = 2") for _ in range(9)]), "39 is honest"),
+    ("folded", unfold("setup"), "is the set-up cell: fold it"),
+    ("folded", unfold("hero"), "only draws: fold it"),
+    ("folded", unfold("asserts"), "only asserts: fold it"),
+    ("public_names", replace("import time", "import utils._time"), "uses _time"),
+    ("public_names", replace("time.time()", "utils._held()"), "uses _held, which"),
+    ("public_names", replace("import time", "from utils import _held"), "uses _held"),
     ("plain_python", replace("import time", "%time"), "is not plain Python"),
     ("plain_python", replace("import time", "x = !date"), "is not plain Python"),
     ("plain_python", replace("x = -1\ny = 0\n\n\nraise ValueError('no')", ""), "empty"),
@@ -323,7 +357,7 @@ MUTATIONS = [
         "than 4 digits",
     ),
     ("compared", retag("hero", "hero", "nbval-skip"), "so that no test runs it"),
-    ("compared", ignore_most, "16 of 16 outputs are not compared"),
+    ("compared", ignore_most, "17 of 17 outputs are not compared"),
     ("compared", replace("x = 3", "# NBVAL_IGNORE_OUTPUT"), "use a tag"),
     (
         "compared",
@@ -351,6 +385,57 @@ def test_rule_sees_what_is_wrong(project, rule, change, complaint):
     write(path, [cell.copy() for cell in cells])
     found = list(RULES[rule](Lesson(path)))
     assert any(complaint in said for said in found), found
+
+
+def test_what_a_second_edition_needs_is_not_asked_of_the_first(project, monkeypatch):
+    path = project / "notebooks" / "01_learn_shapes.ipynb"
+    cells = good_lesson("01_learn_shapes")
+    for change in (
+        unfold("setup"),
+        replace(FILLER, FILLER * 5),
+        replace("import time", "import utils._time"),
+        replace("alt('A red square')", "alt"),
+    ):
+        change(cells)
+    write(path, cells)
+    new_rules = ["length", "folded", "public_names", "figures"]
+    assert all(list(RULES[rule](Lesson(path))) for rule in new_rules)
+    monkeypatch.setattr(lesson_rules, "FIRST_EDITION", {path.stem})
+    assert not any(list(RULES[rule](Lesson(path))) for rule in new_rules)
+
+
+def test_a_picture_that_moves_brings_its_description(project):
+    path = project / "notebooks" / "01_learn_shapes.ipynb"
+    cells = good_lesson("01_learn_shapes")
+    replace("alt('A red square')", "move(show, 'A red square', x=(1, 0, 2))")(cells)
+    write(path, cells)
+    assert not list(RULES["figures"](Lesson(path)))
+
+
+def test_a_drawing_from_which_names_are_taken_is_not_folded(project):
+    path = project / "notebooks" / "01_learn_shapes.ipynb"
+    cells = good_lesson("01_learn_shapes")
+    unfold("hero")(cells)
+    insert(code("print(y)"))(cells)  # before it: takes nothing from it
+    write(path, cells)
+    assert "only draws" in str(list(RULES["folded"](Lesson(path))))
+    replace("time.time()", "print(y)")(cells)
+    write(path, cells)
+    assert not list(RULES["folded"](Lesson(path)))
+
+
+def test_a_number_may_be_missing(project):
+    """The neighbours are those that are there."""
+    (project / "notebooks" / "02_draw_lines.ipynb").rename(
+        project / "notebooks" / "07_draw_lines.ipynb"
+    )
+    lesson = project / "notebooks" / "01_learn_shapes.ipynb"
+    write(lesson, good_lesson("01_learn_shapes"))
+    assert "['07_draw_lines.ipynb']" in str(list(RULES["time_line"](Lesson(lesson))))
+    cells = good_lesson("01_learn_shapes")
+    replace("02_draw_lines", "07_draw_lines")(cells)
+    write(lesson, cells)
+    assert not list(RULES["time_line"](Lesson(lesson)))
 
 
 def test_other_kernel_is_seen(project):

@@ -13,7 +13,7 @@ from lesson_rules import README_RULES, RULES, Lesson, lesson_paths
 
 ROOT = Path(__file__).resolve().parents[1]
 LESSONS = lesson_paths(ROOT / "notebooks")
-TEMPLATE = ROOT / "notebooks" / "template" / "10_write_a_lesson.ipynb"
+TEMPLATE = ROOT / "teaching" / "template" / "10_write_a_lesson.ipynb"
 TOP = set(
     "README.md requirements.txt utils.py custom_ops notebooks data pyproject.toml "
     "tests LICENSE CONTRIBUTING.md CHANGELOG.md CITATION.cff noxfile.py "
@@ -22,10 +22,18 @@ TOP = set(
 )
 
 
-def test_lessons_are_numbered_without_a_gap():
+def test_lessons_are_numbered():
+    """From 00 on, no number twice; one may be missing, for a lesson to come."""
     assert LESSONS == sorted((ROOT / "notebooks").glob("*.ipynb"))
-    numbers = [int(path.name[:2]) for path in LESSONS]
-    assert numbers and numbers == list(range(len(numbers)))
+    numbers = [path.name[:2] for path in LESSONS]
+    assert numbers[0] == "00" and len(set(numbers)) == len(numbers)
+
+
+def test_the_folder_that_jupyter_shows_holds_lessons():
+    names = {path.name for path in (ROOT / "notebooks").iterdir()}
+    names -= {path.name for path in LESSONS}
+    shown = {name for name in names if not name.startswith((".", "__"))}
+    assert shown <= {"images", "cpp", "modules"}
 
 
 @pytest.mark.parametrize("rule", RULES)

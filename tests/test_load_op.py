@@ -3,6 +3,7 @@
 What loads an op runs in a process of its own, as no process can unload one.
 """
 
+import ctypes
 import os
 import re
 import shutil
@@ -10,6 +11,7 @@ import subprocess
 import symtable
 import sys
 import textwrap
+import types
 from pathlib import Path
 
 import nbformat
@@ -18,12 +20,16 @@ import tensorflow as tf
 
 import other_process
 import utils
-from custom_ops import cpp_op
+from custom_ops import cpp_build, cpp_op
 
 PROJECT = Path(__file__).resolve().parents[1]
-SOURCES = sorted((PROJECT / "notebooks" / "cpp").glob("*.cc"))
+SOURCES = sorted((PROJECT / "notebooks" / "cpp").glob("**/*.cc"))
 
-LESSONS = sorted((PROJECT / "notebooks").glob("0[78]_*.ipynb"))
+LESSONS = sorted(
+    path
+    for number in ("07", "08", "12")
+    for path in (PROJECT / "notebooks").glob(f"{number}_*.ipynb")
+)
 
 needs_compiler = pytest.mark.skipif(
     cpp_op._compiler()[0] is None,
@@ -49,6 +55,13 @@ def tiny(tmp_path, monkeypatch):
     return path
 
 
+@pytest.fixture
+def unasked(monkeypatch):
+    """Take the ops from the text, as to ask a library for them takes a second."""
+    for module in (cpp_build, cpp_op):
+        monkeypatch.setattr(module, "ops_of", lambda path, library, ops: ops)
+
+
 def libraries(tmp_path):
     """What is in the cache, temporary folders too."""
     return sorted((tmp_path / "cache" / "tensorflow-load-op").rglob("*"))
@@ -58,7 +71,7 @@ def libraries(tmp_path):
 
 
 @needs_compiler
-def test_second_call_does_not_compile(tiny, tmp_path, monkeypatch):
+def test_second_call_does_not_compile(tiny, tmp_path, monkeypatch, unasked):
     utils.load_op(tiny)
     [library] = libraries(tmp_path)
     before = library.stat().st_mtime_ns
@@ -81,7 +94,7 @@ def test_second_call_does_not_compile(tiny, tmp_path, monkeypatch):
 
 
 @needs_compiler
-def test_a_changed_source_or_header_is_compiled_anew(tiny, tmp_path):
+def test_a_changed_source_or_header_is_compiled_anew(tiny, tmp_path, unasked):
     tiny.write_text('#include "tiny.h"\n' + TINY)
     for header in ("// first\n", "// second\n"):
         tiny.with_name("tiny.h").write_text(header)
@@ -93,7 +106,7 @@ def test_a_changed_source_or_header_is_compiled_anew(tiny, tmp_path):
 
 
 @needs_compiler
-def test_flags_and_compiler_are_part_of_the_name(tiny, tmp_path, monkeypatch):
+def test_flags_and_compiler_are_part_of_the_name(tiny, tmp_path, monkeypatch, unasked):
     utils.load_op(tiny)
     monkeypatch.setenv("CXX", f"{shutil.which('c++')} -DCHANGED")
     utils.load_op(tiny)
@@ -118,7 +131,7 @@ def test_two_processes_at_once(tiny, tmp_path):
 
 
 @needs_compiler
-def test_interrupted_build_leaves_nothing(tiny, tmp_path, monkeypatch):
+def test_interrupted_build_leaves_nothing(tiny, tmp_path, monkeypatch, unasked):
     def interrupt(*args):
         raise KeyboardInterrupt
 
@@ -138,6 +151,187 @@ def test_cache_that_cannot_be_written(tiny, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     with pytest.raises(OSError, match="cannot write to its cache.*XDG_CACHE_HOME"):
         utils.load_op(tiny)
+
+
+@needs_compiler
+def test_a_change_of_any_file_that_is_included_is_seen(
+    tiny, tmp_path, monkeypatch, unasked
+):
+    """Whatever it is called and wherever it lies."""
+    source = tmp_path / "a" / "src dir" / "tiny.cc"
+    source.parent.mkdir(parents=True)
+    lines = [
+        '#include "v.hpp"',
+        '#include "plain"',
+        '#include "sub/v.inc"',
+        '#include "../v.h"',
+        f'#include "{tmp_path / "absolute $x#.h"}"',
+        "#define NAMED <found.h>",
+        "#include NAMED",
+        '#include "link.h"',
+    ]
+    source.write_text("\n".join([*lines, TINY]))
+    files = [source.parent / name for name in ("v.hpp", "plain", "sub/v.inc", "../v.h")]
+    files += [tmp_path / "absolute $x#.h", tmp_path / "include" / "found.h"]
+    files += [tmp_path / "target", tmp_path / "forced.h"]
+    for file in files:
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("// first\n")
+    (source.parent / "link.h").symlink_to(files[-2])
+    options = f"-I{tmp_path / 'include'} -include {files[-1]}"
+    monkeypatch.setenv("CXX", f"{cpp_op._compiler()[0][0]} {options}")
+    utils.load_op(source)
+    for number, file in enumerate(files):
+        before = file.stat()
+        file.write_text("// other\n")  # as long, and as old
+        os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+        utils.load_op(source)
+        assert len(libraries(tmp_path)) == number + 2, file
+    for file in files:
+        file.write_text("// first\n")
+    utils.load_op(source)  # all as it was
+    assert len(libraries(tmp_path)) == len(files) + 1
+
+
+@needs_compiler
+def test_a_header_that_appears_earlier_is_seen(tiny, tmp_path, monkeypatch, unasked):
+    tiny.write_text(
+        '#include "sub/v.h"\n#if __has_include("extra/w.h")\nint w;\n#endif\n' + TINY
+    )
+    later = tmp_path / "later"
+    places = [later, tmp_path / "earlier", tmp_path]  # the last: beside the source
+    monkeypatch.setenv("CXX", f"{cpp_op._compiler()[0][0]} -I{places[1]} -I{places[0]}")
+    for number, place in enumerate(places):
+        (place / "sub").mkdir(parents=True)
+        (place / "sub" / "v.h").write_text(f"// {number}\n")
+        utils.load_op(tiny)
+        assert len(libraries(tmp_path)) == number + 1
+    (tmp_path / "extra").mkdir()
+    (tmp_path / "extra" / "w.h").write_text("")
+    utils.load_op(tiny)
+    assert len(libraries(tmp_path)) == 4
+    (tmp_path / "sub" / "v.h").unlink()
+    (tmp_path / "extra" / "w.h").unlink()
+    utils.load_op(tiny)
+    assert len(libraries(tmp_path)) == 4
+
+
+@needs_compiler
+def test_a_change_while_it_compiles_is_not_kept_as_the_old(
+    tiny, tmp_path, monkeypatch, unasked
+):
+    header = tiny.with_name("v.h")
+    header.write_text("#define V 1\n")
+    tiny.write_text('#include "v.h"\nextern "C" int answer() { return V; }\n')
+    slow = tmp_path / "slow"
+    slow.write_text(
+        f'#!/bin/sh\n[ -e {tmp_path}/done ] || case "$*" in *--version|*-E*) ;; *)'
+        f" touch {tmp_path}/done; echo '#define V 2' > {header} ;; esac\n"
+        f'exec {cpp_op._compiler()[0][0]} "$@"\n'
+    )
+    slow.chmod(0o755)
+    monkeypatch.setenv("CXX", str(slow))
+    utils.load_op(tiny)
+    [library] = libraries(tmp_path)
+    assert ctypes.CDLL(str(library)).answer() == 2
+    header.write_text("#define V 1\n")
+    utils.load_op(tiny)
+    [other] = set(libraries(tmp_path)) - {library}
+    assert ctypes.CDLL(str(other)).answer() == 1
+
+
+@needs_compiler
+def test_a_damaged_library_is_built_anew_and_never_loaded(
+    tiny, tmp_path, monkeypatch, unasked
+):
+    utils.load_op(tiny)
+    [library] = libraries(tmp_path)
+    whole = library.read_bytes()
+    loaded = []
+    monkeypatch.setattr(
+        tf, "load_op_library", lambda name: loaded.append(Path(name).read_bytes())
+        or types.ModuleType("ops"),
+    )  # fmt: skip
+    flipped = whole[:3000] + bytes([whole[3000] ^ 1]) + whole[3001:]
+    for damaged in (b"", whole[:3000], flipped):
+        library.unlink()
+        library.write_bytes(damaged)
+        utils.load_op(tiny)
+        assert loaded.pop() == whole and libraries(tmp_path) == [library]
+
+
+@needs_compiler
+def test_a_damaged_note_is_written_anew(tiny, tmp_path, unasked):
+    utils.load_op(tiny)
+    [note] = (tmp_path / "cache" / "tensorflow-load-op-notes").iterdir()
+    whole = note.read_bytes()
+    for damaged in (b"", whole[:50], b"[]", b'{"key": 1}', b"\xff"):
+        note.write_bytes(damaged)
+        utils.load_op(tiny)
+        assert note.read_bytes() == whole and len(libraries(tmp_path)) == 1
+
+
+@needs_compiler
+def test_a_cache_that_can_only_be_read(tiny, tmp_path, monkeypatch, unasked):
+    """What another user has built there is used."""
+    utils.load_op(tiny)
+    notes = tmp_path / "cache" / "tensorflow-load-op-notes"
+    shutil.rmtree(notes)
+    notes.write_text("a file: not even root can write into it as a folder")
+    before = libraries(tmp_path)
+    monkeypatch.setattr(cpp_op, "build", None)
+    utils.load_op(tiny)
+    assert libraries(tmp_path) == before
+
+
+@needs_compiler
+@pytest.mark.parametrize("cache", ["relative", "~/cache", ""])
+def test_relative_places(tiny, tmp_path, monkeypatch, unasked, cache):
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_CACHE_HOME", cache)
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(tiny, home)
+    for source in ("tiny.cc", Path("tiny.cc"), "~/tiny.cc"):
+        utils.load_op(source)
+    folder = {"relative": tmp_path / cache, "": home / ".cache"}
+    folder = folder.get(cache, home / "cache")
+    assert len(list(folder.rglob("*.so"))) == len(list(tmp_path.rglob("*.so"))) == 1
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    "name, start",
+    [
+        ("latin-1.cc", "// caf\xe9, °C\n".encode("latin-1")),
+        ("mark.cc", b"\xef\xbb\xbf"),
+        ("-o odd ü$#.cc", b""),
+        ("dos.cc", b"// a\r\n"),
+    ],
+)
+def test_odd_encodings_and_names(tiny, tmp_path, unasked, name, start):
+    tiny.with_name(".#tiny.h").symlink_to("user@host.1234:1")  # as editors lock a file
+    path = tmp_path / name
+    path.write_bytes(start + TINY.encode())
+    for _ in range(2):
+        utils.load_op(path)
+    assert len(libraries(tmp_path)) == 1
+
+
+@needs_compiler
+def test_compile_command_is_what_load_op_runs(tiny, tmp_path, monkeypatch, unasked):
+    ran = []
+    monkeypatch.setattr(
+        cpp_build.Recipe, "run", lambda self, words, run=cpp_build.Recipe.run: (
+            ran.append(words) or run(self, words))
+    )  # fmt: skip
+    utils.load_op(tiny)
+    command = utils.compile_command(tiny)
+    assert ran[-1][:-1] == command[:-1] and command[-2:] == ["-o", "tiny.so"]
+    assert "tiny.cc" in command and "-O3" in command
+    subprocess.run(command, cwd=tmp_path, check=True)
+    assert ctypes.CDLL(str(tmp_path / "tiny.so")).answer() == 42
 
 
 # ------------------------------------------------------------- what is wrong
@@ -203,6 +397,136 @@ def test_name_of_an_op_of_tensorflow(tiny, tmp_path):
     assert not (tmp_path / "cache").exists()
 
 
+@pytest.mark.parametrize(
+    "named", ["gxx-13", 'g++ "', "/", "./here", "false", "/no such/g++"]
+)
+def test_a_compiler_that_is_not_there_is_named(tiny, monkeypatch, named):
+    monkeypatch.setenv("CXX", named)
+    for call in (utils.load_op, utils.compile_command):
+        with pytest.raises(FileNotFoundError, match="unset .* CXX: it is") as caught:
+            call(tiny)
+        assert named in str(caught.value)
+
+
+@needs_compiler
+def test_a_compiler_by_its_path(tiny, tmp_path, monkeypatch, unasked):
+    real = shutil.which(cpp_op._compiler()[0][0])
+    mine = tmp_path / "my tools" / "my g++"
+    mine.parent.mkdir()
+    mine.symlink_to(real)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    for named in (str(mine), "'../my tools/my g++' -O1", " "):
+        monkeypatch.setenv("CXX", named)
+        utils.load_op(tiny)
+
+
+@needs_compiler
+def test_a_symbol_that_is_defined_nowhere(tiny, tmp_path):
+    """It is named as the source names it; what Python has loaded is no such symbol."""
+    tiny.write_text(
+        "namespace mine { double helper(int); }\n"
+        'extern "C" double answer() { return mine::helper(1); }\n'
+    )
+    with pytest.raises(ValueError) as caught:
+        utils.load_op(tiny)
+    text = str(caught.value)
+    assert text.startswith("tiny.cc compiles, but cannot be loaded: ")
+    assert "mine::helper(int)" in text and "_ZN" not in text
+    assert libraries(tmp_path) == []
+    tiny.write_text(
+        'extern "C" void* TF_LoadLibrary(const char*, void*);\n'
+        'extern "C" void* answer() { return TF_LoadLibrary("", nullptr); }\n'
+    )
+    utils.load_op(tiny)
+
+
+@needs_compiler
+def test_a_library_that_ends_the_process_is_not_loaded(tiny, tmp_path):
+    tiny.write_text("static int once = [] { __builtin_trap(); return 0; }();\n")
+    with pytest.raises(ValueError, match="tiny.cc compiles, but .* ends the process"):
+        utils.load_op(tiny)
+    assert libraries(tmp_path) == []
+
+
+@needs_compiler
+def test_what_only_looks_like_an_op_does_no_harm(tiny, unasked):
+    tiny.write_text(
+        """
+        #define REGISTER_OP_NO_GRADIENT(name)
+        REGISTER_OP_NO_GRADIENT("MatMul")
+        // REGISTER_OP("MatMul");
+        /* " */ const char* a = "REGISTER_OP(\\"MatMul\\")";  /* " */
+        const char* b = R"x(")" REGISTER_OP("MatMul"); )x";
+        const int c = 1'000'000, d = '"';
+        const char* e = "// \\\\";
+        #if 0
+        REGISTER_OP("MatMul");
+        #endif
+        """
+    )
+    utils.load_op(tiny)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'REGISTER_OP("MatMul");',
+        'REGISTER_OP(\n    "Mat"\n    "Mul")\n    .Input("x: float");',
+        "#define MY_OP(name) REGISTER_OP(#name)\nMY_OP(MatMul);",
+        'const char* a = "/*"; REGISTER_OP("MatMul");',
+        "#define NAME \"MatMul\"\nint d = 1'000; REGISTER_OP(NAME); // it's",
+    ],
+)
+@needs_compiler
+def test_an_op_is_found_behind_macros_and_strings(tiny, tmp_path, code):
+    tiny.write_text(code)
+    with pytest.raises(RuntimeError, match="has an op MatMul of its own"):
+        utils.load_op(tiny)
+    assert not (tmp_path / "cache").exists()
+
+
+# An op without TensorFlow's slow headers; its name is in no REGISTER_OP.
+C_OP = """
+    extern "C" {
+    void* TF_NewStatus();
+    void* TF_NewOpDefinitionBuilder(const char* name);
+    void TF_RegisterOpDefinition(void* builder, void* status);
+    }
+    static int once = [] {
+      TF_RegisterOpDefinition(TF_NewOpDefinitionBuilder("TinyOp"), TF_NewStatus());
+      return 0;
+    }();
+"""
+
+
+@needs_compiler
+def test_the_library_itself_is_asked_for_its_ops(tiny):
+    tiny.write_text(C_OP)
+    answer = python(
+        f"""
+        import pathlib, shutil
+        tiny = pathlib.Path({str(tiny)!r})
+        first = load_op(tiny)
+        assert first.tiny_op and load_op(tiny) is first
+        copy = tiny.parent / "copy" / tiny.name
+        copy.parent.mkdir()
+        shutil.copy(tiny, copy)
+        assert load_op(copy) is first
+        tiny.write_text(tiny.read_text() + "// changed")
+        for _ in range(2):
+            try:
+                load_op(tiny)
+            except RuntimeError as error:
+                print(error)
+        """
+    )
+    first, again = answer.splitlines()
+    assert first == again
+    assert "TinyOp is already loaded (it was compiled before a change)" in first
+
+
 @needs_compiler
 def test_changed_source_and_same_op_from_elsewhere(tmp_path):
     """Refused in words before anything happens, and the loaded op works on."""
@@ -214,7 +538,7 @@ def test_changed_source_and_same_op_from_elsewhere(tmp_path):
     answer = python(
         f"""
         import importlib, pathlib
-        from custom_ops import cpp_op
+        from custom_ops import cpp_build, cpp_op
         first = load_op({str(source)!r})
         assert load_op("zero_out.cc") is first  # the same text
         assert importlib.reload(cpp_op).load_op("zero_out.cc") is first
@@ -327,8 +651,8 @@ def test_source_has_googles_format(source):
 
 
 def test_sources_are_there():
-    names = [source.name for source in SOURCES]
-    assert names == ["powers.cc", "relu.cc", "roi_pool.cc", "zero_out.cc"]
+    names = sorted(source.stem for source in SOURCES)
+    assert names == ["lambert_w", "powers", "relu", "roi_pool", "zero_out"]
 
 
 # -------------------------------------------------------------- the lessons

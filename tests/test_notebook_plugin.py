@@ -62,6 +62,17 @@ def show(drawn, stored, text="<IPython.core.display.Image object>", **options):
     return code(source, v4.new_output("display_data", data=data), **options)
 
 
+def described(drawn, stored):
+    """A cell that displays a picture in HTML; (pixels, words) shown and stored."""
+    page = '<img alt="{1}" src="data:image/png;base64,{0}">'
+    source = f"from IPython.display import HTML\nHTML({page.format(*drawn)!r})"
+    data = {"text/plain": "<IPython.core.display.HTML object>"}
+    return code(
+        source,
+        v4.new_output("execute_result", {**data, "text/html": page.format(*stored)}),
+    )
+
+
 def hello():
     return code("print('hello')", printed("hello\n"))
 
@@ -75,6 +86,7 @@ GOOD = {
     "returns": code("6 * 7", result("42")),
     "draws": show(png(), png()),
     "draws almost the same": show(png(), png(fill="#050505")),
+    "other pixels in HTML": described(("aB+/0=", "A dot"), ("cD12", "A dot")),
     "expected error": code(
         "1 / 0",
         raised("ZeroDivisionError", "division by zero"),
@@ -125,6 +137,10 @@ BAD = {
     "resized picture": (
         show(png(), png(width=140)),
         "the size is 120 x 80 pixels instead of 140 x 80",
+    ),
+    "picture's words": (
+        described(("aB+/", "A dot"), ("aB+/", "A line")),
+        "Cell outputs differ",
     ),
     "picture's text": (show(png(), png(), text="<Figure>"), "Cell outputs differ"),
 }

@@ -1,5 +1,5 @@
 // Powers gives the square and the cube of each element. Its gradient is
-// registered in Python, in lesson 09.
+// registered in Python, in lesson 13.
 
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/framework/op_kernel.h"

@@ -1,14 +1,14 @@
-"""Lesson 02's training, and the same in other libraries through NumPy callbacks.
+"""Lesson 10's training, and the same in other libraries through NumPy callbacks.
 
 train_mnist.py starts this file, once for each twin, in a process of its own:
 
     python twins.py lesson|torch|jax DATA.npz
 
 It prints "ready", trains each time a line comes in, and answers with the seconds
-that it took; the weights are then in DATA.npz.torch.npy (.jax.npy, .lesson.npy). A
-twin has the same callbacks as the lesson (the product, the logarithm with its
-reciprocal, and the gradient of the weights: three a step) and keeps the same three
-curves.
+that it took; the weights, and the bias as their last row, are then in
+DATA.npz.torch.npy (.jax.npy, .lesson.npy). A twin has the same callbacks as the lesson
+(the product, log-sum-exp with the probabilities, and the gradient of the weights:
+three a step) and keeps the same three curves.
 """
 
 import contextlib
@@ -22,8 +22,11 @@ import numpy as np
 RATE = 0.3
 
 
-def np_log(x):
-    return np.log(x), 1 / x
+def np_lse_and_p(y):
+    m = y.max(axis=1, keepdims=True)
+    e = np.exp(y - m)
+    s = e.sum(axis=1, keepdims=True)
+    return (m + np.log(s))[:, 0], e / s
 
 
 def lesson_itself(pixels, targets, batches):
@@ -33,12 +36,13 @@ def lesson_itself(pixels, targets, batches):
 
     silence = contextlib.redirect_stdout(io.StringIO())  # stdout tells the times
     with silence:
-        lesson = lesson_namespace("sample", until="train")
+        lesson = lesson_namespace("sample", until="train", lesson="10_make_it_fast")
     data = *map(lesson["tf"].constant, (pixels, targets)), batches
 
     def run():
-        with silence:
-            return lesson["train"](*data)[0]
+        weights, bias, records = lesson["fast_loop"](*lesson["start"], *data)
+        records.numpy()
+        return np.vstack([weights, bias])
 
     return run
 
@@ -62,33 +66,35 @@ def torch_twin(pixels, targets, batches):
                 db = torch.from_numpy(a.T @ dc.numpy())
             return da, db
 
-    class Log(torch.autograd.Function):
+    class LogSumExp(torch.autograd.Function):
         @staticmethod
-        def forward(ctx, x):
-            y, reciprocal = map(torch.from_numpy, np_log(x.numpy()))
-            ctx.save_for_backward(reciprocal)
-            return y
+        def forward(ctx, y):
+            lse, p = map(torch.from_numpy, np_lse_and_p(y.numpy()))
+            ctx.save_for_backward(p)
+            return lse
 
         @staticmethod
-        def backward(ctx, dy):
-            return dy * ctx.saved_tensors[0]
+        def backward(ctx, dl):
+            return dl[:, None] * ctx.saved_tensors[0]
 
     pixels, targets = torch.from_numpy(pixels), torch.from_numpy(targets)
     batches = torch.from_numpy(batches)
 
     def run():
-        w, records = torch.zeros(784, 10, requires_grad=True), []
+        w = torch.zeros(784, 10, requires_grad=True)
+        b, records = torch.zeros(10, requires_grad=True), []
         for rows in batches:
             x, t = pixels[rows], targets[rows]
-            p = torch.softmax(Matmul.apply(x, w), dim=1)
-            loss = -(t * Log.apply(p + 1e-30)).sum(dim=1).mean()
-            (dw,) = torch.autograd.grad(loss, w)
+            y = Matmul.apply(x, w) + b
+            loss = (LogSumExp.apply(y) - (t * y).sum(dim=1)).mean()
+            dw, db = torch.autograd.grad(loss, [w, b])
             with torch.no_grad():
-                right = (p.argmax(dim=1) == t.argmax(dim=1)).float().mean()
+                right = (y.argmax(dim=1) == t.argmax(dim=1)).float().mean()
                 records.append(torch.stack([loss, right, dw.norm()]))
                 w -= RATE * dw
+                b -= RATE * db
         torch.stack(records).numpy()
-        return w.detach().numpy()
+        return np.vstack([w.detach().numpy(), b.detach().numpy()])
 
     return run
 
@@ -117,35 +123,40 @@ def jax_twin(pixels, targets, batches):
 
     matmul.defvjp(lambda a, b: (matmul(a, b), (a, b)), matmul_backward)
 
-    def log_and_reciprocal(x):
-        return call(np_log, (shape(*x.shape), shape(*x.shape)), x)
+    def lse_and_p(y):
+        return call(np_lse_and_p, (shape(y.shape[0]), shape(*y.shape)), y)
 
     @jax.custom_vjp
-    def log(x):
-        return log_and_reciprocal(x)[0]
+    def log_sum_exp(y):
+        return lse_and_p(y)[0]
 
-    log.defvjp(log_and_reciprocal, lambda reciprocal, dy: (dy * reciprocal,))
+    log_sum_exp.defvjp(lse_and_p, lambda p, dl: (dl[:, None] * p,))
 
-    def loss_and_p(w, x, t):
-        p = jax.nn.softmax(matmul(x, w))
-        return -jnp.mean(jnp.sum(t * log(p + 1e-30), axis=1)), p
+    def loss_and_y(weights, x, t):
+        w, b = weights
+        y = matmul(x, w) + b
+        return jnp.mean(log_sum_exp(y) - jnp.sum(t * y, axis=1)), y
 
     @jax.jit
     def loop(w, pixels, targets, batches):
-        def step(w, rows):
+        def step(weights, rows):
             x, t = pixels[rows], targets[rows]
-            (loss, p), dw = jax.value_and_grad(loss_and_p, has_aux=True)(w, x, t)
-            right = jnp.mean(p.argmax(axis=1) == t.argmax(axis=1))
-            return w - RATE * dw, jnp.stack([loss, right, jnp.linalg.norm(dw)])
+            both = jax.value_and_grad(loss_and_y, has_aux=True)(weights, x, t)
+            (loss, y), (dw, db) = both
+            right = jnp.mean(y.argmax(axis=1) == t.argmax(axis=1))
+            w, b = weights
+            record = jnp.stack([loss, right, jnp.linalg.norm(dw)])
+            return (w - RATE * dw, b - RATE * db), record
 
         return jax.lax.scan(step, w, batches)
 
     pixels, targets, batches = map(jnp.asarray, (pixels, targets, batches))
 
     def run():
-        w, records = loop(jnp.zeros([784, 10]), pixels, targets, batches)
+        start = jnp.zeros([784, 10]), jnp.zeros([10])
+        (w, b), records = loop(start, pixels, targets, batches)
         np.asarray(records)
-        return np.asarray(w)
+        return np.vstack([w, b])
 
     return run
 

@@ -1,4 +1,4 @@
-"""Processes of their own for lesson 09, in which TensorFlow is loaded already.
+"""Processes of their own for lessons 13 and 14, in which TensorFlow is loaded already.
 
     def answer(connection):
         connection.send(connection.recv() + 1)
@@ -13,6 +13,7 @@ server runs no op, a copy has its own devices, graphs and table of Python functi
 Elsewhere, where to copy is not safe, each process loads TensorFlow for itself.
 """
 
+import atexit
 import multiprocessing
 import os
 import sys
@@ -21,6 +22,11 @@ import threading
 _method = "forkserver" if sys.platform == "linux" else "spawn"
 _context = multiprocessing.get_context(_method)
 _context.set_forkserver_preload(["tensorflow"])
+
+
+def context():
+    """How processes are started here: for what takes a multiprocessing context."""
+    return _context
 
 
 def start(target, *args):
@@ -39,9 +45,11 @@ def start(target, *args):
     from utils import stderr_held_back
 
     ours, theirs = _context.Pipe()
-    process = _context.Process(target=_run, args=(target, theirs, *args), daemon=True)
+    # Not a daemon, which could have no processes of its own.
+    process = _context.Process(target=_run, args=(target, theirs, *args))
     with stderr_held_back(), theirs:  # TensorFlow greets while it is loaded
         process.start()
+    atexit.register(process.kill)
     return process, ours
 
 

@@ -1,31 +1,26 @@
-"""The probes of lesson 09: what can a way to make an op do?
+"""The probes of lesson 13: what can a way to make an op do?
 
 A *way* takes a tensor x and gives its squares and its cubes, as [x**2, x**3]; its
 optional second argument is the function to wrap, by default `powers`. A *probe* is
 a function of a way that yields pairs: what was found, and what is right. `outcome`
 looks at them. To try a way of your own:
 
-    >>> from notebooks.probes import PROBES, outcome
+    >>> from notebooks.modules.probes import PROBES, outcome
     >>> outcome(lambda x, func: func(x), PROBES["jacobian"])[0]
     'yes'
 """
 
 import functools
 import gc
-import os
-import subprocess
-import sys
 import tempfile
 import time
 import weakref
-from pathlib import Path
 
 import numpy as np
 
-from notebooks.processes import start
+from notebooks.modules.processes import start
 from utils import load_op, stderr_held_back, tf  # utils comes before TensorFlow
 
-PROJECT = Path(__file__).resolve().parent.parent
 POINTS = [1.0, 4.0]  # cubes 1, 64; first derivatives 3, 48; second 6, 24
 PROBES = {}
 # Probes fail on purpose, and the reason comes in Python's error.
@@ -180,17 +175,7 @@ def keras_input(way):
 @probe
 def saved_model(way):
     """Saved, loaded by another process, and called there."""
-    with tempfile.TemporaryDirectory() as folder:
-        module = tf.Module()
-        spec = tf.TensorSpec([2], tf.float32)
-        module.f = tf.function(cube(way), input_signature=[spec])
-        tf.saved_model.save(module, folder)
-        other = _other_process()
-        other.send(folder)
-        found = other.recv()
-    if isinstance(found, str):
-        raise RuntimeError(found)
-    yield found, [1, 64]
+    yield called_elsewhere(cube(way)), [1, 64]
 
 
 @probe
@@ -216,17 +201,36 @@ def leaks_nothing(way):
     yield graph() is None, True
 
 
-def _load_and_call(connection, knows_powers):
+def called_elsewhere(f, own_ops=0):
+    """f([1, 4]) in another process, which knows f from a SavedModel alone.
+
+    Args:
+        f: takes a tensor of two float32 numbers.
+        own_ops: how many NumPy ops of its own that process has; they return -x.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        module = tf.Module()
+        spec = tf.TensorSpec([2], tf.float32)
+        module.f = tf.function(f, input_signature=[spec])
+        tf.saved_model.save(module, folder)
+        other = _other_process(own_ops)
+        other.send(folder)
+        found = other.recv()
+    if isinstance(found, str):
+        raise RuntimeError(found)
+    return found
+
+
+def _load_and_call(connection, own_ops, knows_powers):
     """Run by the other process: call each SavedModel that it is told of.
 
-    It has NumPy ops of its own, as any program may have: they return -x. It knows
-    the C++ op, as a program that uses a model with one must.
+    It knows the C++ op, as a program that uses a model with one must.
     """
     if knows_powers:
         load_op("powers.cc")
     own = tf.Graph()
     with own.as_default():
-        for _ in range(2000):
+        for _ in range(own_ops):
             tf.numpy_function(lambda x: [-x, -x], [1.0], [tf.float32] * 2)
     while True:
         folder = connection.recv()
@@ -238,9 +242,9 @@ def _load_and_call(connection, knows_powers):
 
 
 @functools.cache
-def _other_process():
+def _other_process(own_ops):
     """Our end of the connection to it; started once."""
-    return start(_load_and_call, _knows("Powers"))[1]
+    return start(_load_and_call, own_ops, _knows("Powers"))[1]
 
 
 def _knows(op):
@@ -262,46 +266,6 @@ def in_graph(way):
         return x
 
     return loop
-
-
-_THREADS = """
-import time
-from utils import py_func, tf
-import numpy as np
-x = tf.random.stateless_normal([100, 784], [0, 0])
-def step(w):
-    y = py_func(np.matmul, [x, w], tf.TensorSpec([100, 10]))
-    return [w + 1e-6 * tf.matmul(x, y, transpose_a=True)]
-loop = tf.function(lambda w: tf.while_loop(
-    lambda w: True, step, [w], maximum_iterations=200)[0])
-best = float("inf")
-for _ in range(4):
-    start = time.perf_counter()
-    loop(tf.zeros([784, 10])).numpy()
-    best = min(best, (time.perf_counter() - start) / 200)
-print(best)
-"""
-
-
-def seconds_with_threads(count):
-    """Of a step with products in NumPy and in TensorFlow; None: NumPy's own choice."""
-    env = {} if count is None else {"OPENBLAS_NUM_THREADS": str(count)}
-    return float(run_python(_THREADS, **env))
-
-
-def run_python(code, **env):
-    """What a new process prints that runs `code` in the project's folder."""
-    child = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=PROJECT,
-        env=os.environ | {"TF_USE_LEGACY_KERAS": "1"} | env,  # saves to load Keras
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if child.returncode:
-        raise RuntimeError(child.stderr)
-    return child.stdout
 
 
 def seconds(f, *args, count=1, rounds=3):

@@ -1,4 +1,4 @@
-"""Workers on this machine, for lesson 09: each is a process that runs worker.py.
+"""Workers on this machine, for lesson 14: each is a process that runs worker.py.
 
 with Workers(2) as workers:
     reports = workers.read()  # for each worker a list of what it said
@@ -8,8 +8,10 @@ import contextlib
 import socket
 import tempfile
 
-from notebooks import worker
-from notebooks.processes import start
+import numpy as np
+
+from notebooks.modules import worker
+from notebooks.modules.processes import start
 
 
 def configurations(count):
@@ -30,14 +32,18 @@ class Workers:
 
     Args:
         count: how many.
+        functions: what each worker works with, by name: `cross_entropy`, `share` and
+            `step`. Their text is sent, not what they refer to. By default those of
+            worker.py.
         steps: how many steps of training they make together.
         folder: for checkpoints; by default one that is gone afterwards.
         stop: the step before which the last worker stops and waits to be killed.
     """
 
-    def __init__(self, count, steps=30, folder=None, stop=None):
+    def __init__(self, count, functions=None, steps=30, folder=None, stop=None):
+        self._sent = worker.texts(functions) if functions else None
         self.count, self.steps, self.folder, self.stop = count, steps, folder, stop
-        self._said = [[] for _ in range(count)]
+        self._said, self._ended = [[] for _ in range(count)], False
 
     def __enter__(self):
         with contextlib.ExitStack() as stack:
@@ -46,7 +52,7 @@ class Workers:
             for index, config in enumerate(configurations(self.count)):
                 stop = self.stop if index == self.count - 1 else None
                 process, connection = start(
-                    worker.run, config, self.steps, folder, stop
+                    worker.run, config, self.steps, folder, stop, self._sent
                 )
                 stack.enter_context(connection)
                 stack.callback(process.join)
@@ -71,6 +77,8 @@ class Workers:
 
     def read(self):
         """What each worker said, up to its end: a list of dicts for each."""
+        if self._ended:
+            return self._said
         for index, process in enumerate(self._processes):
             while self._next(index) is not None:
                 pass
@@ -79,15 +87,16 @@ class Workers:
                 raise RuntimeError(
                     f"worker {index} said nothing; its exit code is {process.exitcode}"
                 )
+        self._ended = True
         return self._said
 
-    def losses(self):
-        """The loss of each step, for each worker."""
+    def numbers(self, name="loss"):
+        """The "loss" or the "seconds" of each step: an array [worker, step]."""
         reports = self.read()
         for index, report in enumerate(reports):
             if "error" in report[-1]:
                 raise RuntimeError(f"worker {index}: {report[-1]['error']}")
-        return [[said["loss"] for said in report] for report in reports]
+        return np.array([[said[name] for said in report] for report in reports])
 
     def kill_last(self):
         """Wait until the last worker has stopped, and kill it, as a power cut does."""

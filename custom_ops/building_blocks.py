@@ -1,0 +1,98 @@
+"""What more than one lesson needs: each is built by hand in the lesson named below,
+and imported by the later ones."""
+
+from .quiet_start import tf
+
+
+def gradient(f, x):
+    """The gradient of f at x, by a tape. For a y of many elements: of their sum.
+
+    Args:
+        f: takes x, or as many arguments as x has entries, and returns a tensor of
+            any shape.
+        x: a tensor, array, number or variable of float or complex dtype, of any
+            shape; or a list of these.
+
+    Returns:
+        A tensor of the shape and dtype of x; None where f has no gradient there.
+        For a list, a list of them.
+
+    Raises:
+        Whatever f and its gradient raise.
+
+    Example:
+        >>> gradient(tf.square, tf.constant([1.0, 2.0])).numpy().tolist()
+        [2.0, 4.0]
+
+    Lesson 00 builds it by hand.
+    """
+    several = isinstance(x, (list, tuple))
+    xs = [v if isinstance(v, tf.Variable) else tf.convert_to_tensor(v)
+          for v in (x if several else [x])]
+    with tf.GradientTape() as tape:
+        tape.watch(xs)
+        y = f(*xs)
+    dxs = [None if dx is None else tf.convert_to_tensor(dx)
+           for dx in tape.gradient(y, xs)]
+    return dxs if several else dxs[0]
+
+
+def sum_to(dy, shape_of):
+    """Sum dy over the axes that broadcasting stretched.
+
+    It is what the gradient of an op such as x + y needs for an input that is smaller
+    than the output: each of its elements was used many times.
+
+    Args:
+        dy: a tensor of the shape that `shape_of` was broadcast to; shapes may be
+            unknown until the graph runs.
+        shape_of: a tensor, array or number; only its shape counts.
+
+    Returns:
+        A tensor of dy's dtype and of the shape of `shape_of`.
+
+    Raises:
+        ValueError: no broadcasting leads from one shape to the other. (An
+            `InvalidArgumentError`, where the shapes are known only when it runs.)
+
+    Example:
+        >>> sum_to(tf.ones([2, 3]), tf.zeros([3])).numpy().tolist()
+        [2.0, 2.0, 2.0]
+
+    Lesson 03 builds it by hand.
+    """
+    dy, shape_of = tf.convert_to_tensor(dy), tf.convert_to_tensor(shape_of)
+    small, large = shape_of.shape, dy.shape
+    if small.is_fully_defined() and large.is_fully_defined():
+        pairs = list(zip(reversed(small), reversed(large), strict=False))
+        if len(small) > len(large) or any(a not in (1, b) for a, b in pairs):
+            raise ValueError(f"sum_to: broadcasting does not lead from {small} to "
+                             f"{large}, the shape of dy")
+    shape = tf.shape(shape_of)
+    axes, _ = tf.raw_ops.BroadcastGradientArgs(s0=shape, s1=tf.shape(dy))
+    summed = tf.reshape(tf.reduce_sum(dy, axes), shape)
+    summed.set_shape(small)
+    return summed
+
+
+def like(x):
+    """The shape and dtype of x, as what `py_func` takes for `Tout`.
+
+    Args:
+        x: a tensor, array, variable, Keras input or number, of any shape and dtype.
+
+    Returns:
+        A `tf.TensorSpec`; what is unknown of x's shape is unknown in it.
+
+    Raises:
+        ValueError, TypeError: x is nothing that TensorFlow can make a tensor of.
+
+    Example:
+        >>> like(tf.zeros([2, 3]))
+        TensorSpec(shape=(2, 3), dtype=tf.float32, name=None)
+
+    Lesson 00 builds it by hand.
+    """
+    if not (hasattr(x, "shape") and hasattr(x, "dtype")):
+        x = tf.convert_to_tensor(x)
+    return tf.TensorSpec(x.shape, x.dtype)

@@ -1,0 +1,54 @@
+"""A text alternative for each picture that a cell draws.
+
+Jupyter shows a figure as an `<img>` without an `alt`, so that a screen reader has
+nothing to say. A figure that was described is shown as HTML, with its `alt`; the
+picture itself stays in the notebook, for programs that show no HTML.
+"""
+
+import base64
+import html
+import io
+
+import matplotlib.pyplot as plt
+from IPython import get_ipython
+from matplotlib.figure import Figure
+from PIL import Image
+
+COLOURS = 64  # in a picture that is stored twice: a third of the bytes
+
+
+def alt(text):
+    """Say in words what the current figure shows; call it before `plt.show()`."""
+    plt.gcf().set_label(" ".join(text.split()))
+    shell = get_ipython()
+    if shell:  # the backend puts its own formatter in place with its first figure
+        formatters = shell.display_formatter.formatters
+        formatters["image/png"].for_type(Figure, png)
+        formatters["text/html"].for_type(Figure, described)
+
+
+def png(figure):
+    """The figure as PNG of few colours; the same bytes for the same figure."""
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="png", bbox_inches="tight", dpi=figure.dpi)
+    return few_colours(Image.open(drawn))
+
+
+def few_colours(picture):
+    """A PIL picture as PNG of few colours."""
+    few = picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+    saved = io.BytesIO()
+    few.save(saved, format="png", optimize=True)
+    return saved.getvalue()
+
+
+def described(figure):
+    """The figure as HTML, with its description as `alt`; None without one."""
+    text = figure.get_label()
+    return as_html(png(figure), text) if text else None
+
+
+def as_html(picture, text):
+    """A PNG (bytes) as HTML, with `text` in its place where it cannot be seen."""
+    data = base64.b64encode(picture).decode()
+    return f'<img alt="{html.escape(text)}" src="data:image/png;base64,{data}">'

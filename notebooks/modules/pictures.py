@@ -1,0 +1,162 @@
+"""How the lessons draw: one style for figures, the computation graph, and sliders.
+
+>>> from notebooks.modules.pictures import draw_graph, figure, move
+"""
+
+import ipywidgets
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.patches import FancyArrowPatch
+from PIL import Image
+
+from notebooks.modules.alt_text import as_html, few_colours
+
+FORWARD = "#1f4e9c"  # dark blue, solid
+BACKWARD = "#c2410c"  # dark orange, dashed
+STYLE = {"axes.spines.top": False, "axes.spines.right": False}
+
+
+def figure(width=6, height=3, columns=1, **options):
+    """A figure and its axes, in the style of all lessons.
+
+    Args:
+        width, height: in inches.
+        columns: how many axes side by side.
+        options: as for `plt.subplots`.
+
+    Returns:
+        The figure, and one axes or an array of them.
+    """
+    with plt.rc_context(STYLE):
+        return plt.subplots(
+            1, columns, figsize=(width, height), layout="constrained", **options
+        )
+
+
+def draw_graph(ax, boxes, arrows):
+    """Draw a computation graph: values flow forward, gradients back.
+
+    Args:
+        ax: the axes to draw in; its own lines and ticks are taken away.
+        boxes: a dict from a name to (column, row, text). Columns count from the
+            left and rows from the top; both may be fractions.
+        arrows: a list of (from, to, forward, backward): names of two boxes, and what
+            to write at the arrow forward and at the one back. No text, no arrow.
+
+    Example:
+        >>> fig, ax = figure()
+        >>> boxes = {"x": (0, 0, "x"), "y": (1, 0, "cube")}
+        >>> draw_graph(ax, boxes, [("x", "y", "2", "12")])
+    """
+    patches = {}
+    for name, (column, row, text) in boxes.items():
+        label = ax.text(
+            column,
+            -row,
+            text,
+            ha="center",
+            va="center",
+            zorder=2,  # below the arrows: its box has to be in place before them
+            bbox={"boxstyle": "round,pad=0.5", "fc": "#f4f4f4", "ec": "#444444"},
+        )
+        patches[name] = label.get_bbox_patch()
+    columns = [column for column, _, _ in boxes.values()]
+    rows = [-row for _, row, _ in boxes.values()]
+    ax.set(
+        xlim=(min(columns) - 0.4, max(columns) + 0.4),
+        ylim=(min(rows) - 0.3, max(rows) + 0.3),
+    )
+    ax.axis("off")
+    for start, end, forward, backward in arrows:
+        places = [(boxes[name][0], -boxes[name][1]) for name in (start, end)]
+        ends = patches[start], patches[end]
+        if forward:
+            _arrow(ax, places, ends, forward, FORWARD, "-", 7)
+        if backward:
+            _arrow(ax, places[::-1], ends[::-1], backward, BACKWARD, "--", 7)
+
+
+def move(draw, alt, **sliders):
+    """Sliders above a picture that follows them at once.
+
+    Each picture is drawn once, and laid out as the first one was. (Jupyter's own way
+    to show a figure draws it several times, to cut its margins.)
+
+    Args:
+        draw: gets a number for each slider, by name; returns a figure.
+        alt: says in a sentence or two what is seen, for those who cannot see it: a
+            text, or a function that gets the same numbers and returns the text.
+        sliders: for each argument of `draw`: (number to begin with, lowest, highest).
+
+    Returns:
+        A widget; a page without a kernel shows the first picture.
+    """
+    picture = ipywidgets.HTML()  # an ipywidgets.Image has no alt
+    places = []
+
+    def redraw(**values):
+        fig = draw(**values)
+        for ax, place in zip(fig.axes, places, strict=False):
+            fig.set_layout_engine("none")
+            ax.set_position(place)
+        canvas = FigureCanvasAgg(fig)
+        canvas.draw()  # once; savefig draws twice
+        plt.close(fig)
+        places[:] = [ax.get_position() for ax in fig.axes]
+        pixels = Image.fromarray(np.asarray(canvas.buffer_rgba()))
+        text = alt(**values) if callable(alt) else alt
+        picture.value = as_html(few_colours(pixels), text)
+
+    controls = {
+        name: ipywidgets.FloatSlider(start, min=low, max=high, description=name)
+        for name, (start, low, high) in sliders.items()
+    }
+    said = ipywidgets.interactive_output(redraw, controls)  # an error, if any
+    return ipywidgets.VBox([*controls.values(), picture, said])
+
+
+def _arrow(ax, places, patches, text, color, style, shift):
+    """An arrow to the left of the line between two places, as seen on the way.
+
+    `shift` is how far from the line it runs, in points. Its text stands beside it,
+    in the middle, or before the middle of a slanted one, where others may cross it.
+    """
+    to_pixels = ax.transData.transform
+    (x0, y0), (x1, y1) = to_pixels(places)
+    length = ((x1 - x0) ** 2 + (y1 - y0) ** 2) ** 0.5
+    normal = (y0 - y1) / length, (x1 - x0) / length
+    points = ax.figure.dpi / 72  # pixels in a point
+
+    def beside(x, y, distance):
+        moved = x + normal[0] * distance * points, y + normal[1] * distance * points
+        return ax.transData.inverted().transform(moved)
+
+    ax.add_patch(
+        FancyArrowPatch(
+            beside(x0, y0, shift),
+            beside(x1, y1, shift),
+            patchA=patches[0],
+            patchB=patches[1],
+            shrinkA=0,
+            shrinkB=0,
+            arrowstyle="-|>",
+            mutation_scale=12,
+            color=color,
+            linestyle=style,
+            lw=1.4,
+            zorder=3,
+        )
+    )
+    width = 2.5 * sum(letter not in "$_{}" for letter in text)  # half of it, about
+    part = 0.36 if x0 != x1 and y0 != y1 else 0.5
+    away = shift + 8 + abs(normal[0]) * width
+    ax.text(
+        *beside(x0 + part * (x1 - x0), y0 + part * (y1 - y0), away),
+        text,
+        ha="center",
+        va="center",
+        color=color,
+        zorder=4,
+        bbox={"fc": "white", "ec": "none", "pad": 0.5},
+    )

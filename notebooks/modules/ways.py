@@ -1,0 +1,169 @@
+"""The six ways to make an op that lesson 13 compares, and why some fields are red.
+
+A way takes a tensor x and the function to compute, by default `powers`, and gives a
+list: x squared and x cubed.
+"""
+
+from notebooks.modules.probes import powers
+from utils import like, load_op, py_func, tf
+
+
+def slope(x, d_square, d_cube):
+    """The gradient of `powers`, made of TensorFlow's ops."""
+    return 2 * x * d_square + 3 * x * x * d_cube
+
+
+def tf_ops(x, func=powers):
+    return func(x)
+
+
+def custom_gradient(x, func=powers):
+    """TensorFlow's own decorator around NumPy, with static shapes put in by hand."""
+
+    @tf.custom_gradient
+    def op(x):
+        outputs = tf.numpy_function(func, [x], [x.dtype] * 2)
+        for y in outputs:
+            y.set_shape(x.shape)
+        return outputs, lambda *dys: slope(x, *dys)
+
+    return op(x)
+
+
+def numpy_function(x, func=powers):
+    return tf.numpy_function(func, [x], [x.dtype] * 2)
+
+
+def py_function(x, func=powers):
+    return tf.py_function(func, [x], [x.dtype] * 2)
+
+
+def our_py_func(x, func=powers):
+    def grad(op, *dys):
+        return slope(op.inputs[0], *dys)
+
+    return py_func(func, [x], [like(x)] * 2, grad=grad)
+
+
+def cpp_op():
+    """The way of an op in C++, once it is compiled."""
+    module = load_op("powers.cc")
+
+    @module.RegisterGradient("Powers")
+    def powers_grad(op, *dys):
+        return slope(op.inputs[0], *dys)
+
+    return lambda x, func=None: module.powers(x)  # what it computes is fixed
+
+
+def all_ways():
+    return {
+        "TensorFlow ops": tf_ops,
+        "custom_gradient": custom_gradient,
+        "numpy_function": numpy_function,
+        "py_function": py_function,
+        "our py_func": our_py_func,
+        "C++ op": cpp_op(),
+    }
+
+
+# Why a field of the table is red: (ways, needs): why, and what to do about it.
+_NO_GRADIENT = (
+    "PyFunc is registered as an op without a gradient",
+    "custom_gradient or py_func around it",
+)
+_DTYPE = (
+    "in eager mode nobody compares the result with Tout",
+    "result.astype(x.dtype) in the function",
+)
+_SHAPE = ("nobody knows what Python will return", "y.set_shape(x.shape)")
+WHY = {
+    ("custom_gradient", "vectorized_map"): (
+        "the map builds each node anew, without our gradient's name",
+        "py_func, or let the NumPy function take the whole batch",
+    ),
+    ("custom_gradient", "forward_mode"): (
+        "the decorator has no rule for forward mode, so NumPy is a constant",
+        "py_func, or tape.jacobian",
+    ),
+    ("custom_gradient", "dtype_checked"): _DTYPE,
+    ("custom_gradient", "leaks_nothing"): (
+        "the gradient stays registered for ever, and holds the graph",
+        "build each graph once",
+    ),
+    ("numpy_function", "eager"): _NO_GRADIENT,
+    ("numpy_function", "inner_tape"): _NO_GRADIENT,
+    ("numpy_function", "outer_tape"): _NO_GRADIENT,
+    ("numpy_function", "session"): _NO_GRADIENT,
+    ("numpy_function", "jacobian"): _NO_GRADIENT,
+    ("numpy_function", "vectorized_map"): _NO_GRADIENT,
+    ("numpy_function", "forward_mode"): _NO_GRADIENT,
+    ("numpy_function", "several_outputs"): _NO_GRADIENT,
+    ("numpy_function", "static_shape"): _SHAPE,
+    ("numpy_function", "dtype_checked"): _DTYPE,
+    ("py_function", "second_order"): (
+        "its tape is used up by the first derivative",
+        "custom_gradient, with a gradient of TensorFlow ops",
+    ),
+    ("py_function", "static_shape"): _SHAPE,
+}
+KINDS = {"yes": "works", "error": "refuses", "None": "SILENT", "wrong": "SILENT"}
+
+
+def silent(found):
+    """The fields of the table where something is missing, and nobody says so."""
+    return {
+        (way, need)
+        for way, row in found.items()
+        for need, (word, _) in row.items()
+        if KINDS[word] == "SILENT"
+    }
+
+
+def reason(field):
+    """Why a field is as it is: the message, without where in which file it arose."""
+    lines = []
+    for line in field[1].splitlines():
+        if line.startswith(("Traceback", "The op is created")):
+            break
+        lines.append(line.strip())
+    return " ".join(filter(None, lines))
+
+
+def explain(found):
+    """Print each reason once, with the remedy and the fields that it is about."""
+    fields = {}
+    for way, need in sorted(silent(found)):
+        fields.setdefault(WHY[way, need], []).append((way, need.replace("_", " ")))
+    for (why, remedy), where in fields.items():
+        ways = sorted({way for way, _ in where})
+        needs = sorted({need for _, need in where})
+        print(f"{', '.join(ways)}: {', '.join(needs)}")
+        print(f"    why:    {why}\n    remedy: {remedy}")
+
+
+def draw_table(found):
+    """The table as a picture: lightness, sign and word say the same thing."""
+    import matplotlib.pyplot as plt
+
+    looks = {
+        "works": ("#f2f2f2", "black", "✓"),
+        "refuses": ("#f0c04c", "black", "!"),
+        "SILENT": ("#8c1515", "white", "✗"),
+    }
+    needs = list(next(iter(found.values())))
+    fig, ax = plt.subplots(figsize=(9, 2.9), layout="constrained")
+    for row, answers in enumerate(found.values()):
+        for column, (word, _) in enumerate(answers.values()):
+            colour, ink, sign = looks[KINDS[word]]
+            ax.bar(column, 0.9, 0.92, row - 0.45, color=colour)
+            text = f"{sign}\n{word}"
+            ax.text(column, row, text, ha="center", va="center", color=ink, size=7)
+    labels = [need.replace("_", " ") for need in needs]
+    ax.set_xticks(range(len(labels)), labels, rotation=40, ha="left")
+    ax.set_yticks(range(len(found)), found)
+    ax.set(ylim=(len(found) - 0.5, -0.5), xlim=(-0.5, len(needs) - 0.5))
+    ax.xaxis.tick_top()
+    for name, (colour, _, sign) in looks.items():
+        ax.bar(0, 0, color=colour, label=f"{sign} {name.lower()}")
+    fig.legend(loc="outside lower center", ncols=3, fontsize=8)

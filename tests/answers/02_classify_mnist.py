@@ -1,0 +1,78 @@
+"""Answers to the exercises of lesson 02: wrong ones with a word of the hint, right
+ones of another form."""
+
+LOOP = """def np_softmax_grad(p, dp):
+    dy = np.empty_like(p)
+    for i in range(len(p)):
+        dy[i] = p[i] * (dp[i] - p[i] @ dp[i])
+    return dy
+"""
+LIST = """def np_softmax_grad(p, dp):
+    return np.array([q * (dq - q @ dq) for q, dq in zip(p, dp)])
+"""
+JACOBIANS = """def np_softmax_grad(p, dp):
+    return np.vectorize(lambda q, dq: q * (dq - q @ dq),
+                        signature="(k),(k)->(k)")(p, dp)
+"""
+NO_MEAN = """def np_softmax_grad(p, dp):
+    return p * (dp - np.sum(p * dp))
+"""
+COLUMNS = """def np_softmax_grad(p, dp):
+    return p * (dp - np.sum(p * dp, axis=0))
+"""
+DIAGONAL = """def np_softmax_grad(p, dp):
+    return p * (1 - p) * dp
+"""
+
+SOFTPLUS = """def np_softplus(x):
+    return {}
+
+
+def np_softplus_grad(x, dy):
+    return {}
+"""
+STABLE = "np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))"
+WHERE = """def np_softplus(x):
+    small = np.minimum(x, 20)
+    return np.where(x > 20, x, np.log1p(np.exp(small)))
+
+
+def np_softplus_grad(x, dy):
+    e = np.exp(-np.abs(x))
+    return dy * np.where(x >= 0, 1 / (1 + e), e / (1 + e))
+"""
+
+WRONG = {
+    1: [
+        ("loop", LOOP),
+        ("loop", LIST),
+        ("loop", JACOBIANS),
+        ("each row", NO_MEAN),
+        ("sum over j", COLUMNS),
+        ("sum over j", DIAGONAL),
+        ("dy", "def np_softmax_grad(p, dp):\n    return p * (1 - p)\n"),
+    ],
+    2: [
+        ("value", SOFTPLUS.format("np.log(1 + np.exp(x))", "dy / (1 + np.exp(-x))")),
+        ("value", SOFTPLUS.format("np.log1p(np.exp(x))", "dy / (1 + np.exp(-x))")),
+        ("value", SOFTPLUS.format("np.maximum(x, 0)", "dy * (x > 0)")),
+        ("gradient", SOFTPLUS.format(STABLE, "dy * np.exp(x) / (1 + np.exp(x))")),
+        ("gradient", SOFTPLUS.format(STABLE, "dy * (x > 0)")),
+        ("gradient", SOFTPLUS.format(STABLE, "dy * (1 + np.tanh(x / 2)) / 2")),
+        ("multiplied by dy", SOFTPLUS.format(STABLE, "1 / (1 + np.exp(-x))")),
+    ],
+}
+
+RIGHT = {
+    1: [
+        "def np_softmax_grad(p, dp):\n"
+        "    return p * dp - p * np.einsum('ij,ij->i', p, dp)[:, None]\n",
+        "def np_softmax_grad(p, dp):\n"
+        "    jacobians = p[:, :, None] * (np.eye(p.shape[1]) - p[:, None])\n"
+        "    return (jacobians @ dp[:, :, None])[:, :, 0]\n",
+    ],
+    2: [
+        SOFTPLUS.format("np.logaddexp(0, x)", "dy / (1 + np.exp(-x))"),
+        WHERE,
+    ],
+}

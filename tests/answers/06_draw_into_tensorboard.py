@@ -1,0 +1,160 @@
+"""Answers to the exercises of lesson 06: wrong ones with a word of the hint, right ones
+of another form."""
+
+WRONG = {
+    1: [
+        (
+            "order of the pixels",
+            "def sheet(pictures):\n"
+            "    n, h, w, _ = pictures.shape\n"
+            "    return tf.reshape(tf.transpose(pictures, [2, 0, 1, 3]), [1, h, n * w, 3])\n",
+        ),
+        (
+            "float32",
+            "def sheet(pictures):\n"
+            "    rows = tf.concat(tf.unstack(pictures), 1)[None]\n"
+            "    return tf.cast(rows, tf.float32) / 255\n",
+        ),
+        (
+            "shape",
+            "def sheet(pictures):\n    return tf.concat(tf.unstack(pictures), 1)\n",
+        ),
+        (
+            "shape",
+            "def sheet(pictures):\n    return tf.concat(tf.unstack(pictures), 0)[None]\n",
+        ),
+        (
+            "numpy",
+            "def sheet(pictures):\n    return np.hstack(pictures.numpy())[None]\n",
+        ),
+        (
+            "order of the pixels",
+            "def sheet(pictures):\n"
+            "    return tf.concat(tf.unstack(pictures)[::-1], 1)[None]\n",
+        ),
+        (
+            "out of bounds",
+            "def sheet(pictures):\n"
+            "    return tf.concat([pictures[k] for k in range(8)], 1)[None]\n",
+        ),
+    ],
+    2: [
+        (
+            "largest element",
+            "def stretch_grad(op, dy):\n"
+            "    x, m = op.inputs[0], tf.reduce_max(op.inputs[0])\n"
+            "    largest = tf.cast(x == m, x.dtype)\n"
+            "    return dy / m + largest * tf.reduce_sum(dy * x) / m**2\n",
+        ),
+        (
+            "largest element",
+            "def stretch_grad(op, dy):\n"
+            "    x, m = op.inputs[0], tf.reduce_max(op.inputs[0])\n"
+            "    return dy / m - tf.reduce_sum(dy * x) / m**2\n",
+        ),
+        (
+            "largest element",
+            "def stretch_grad(op, dy):\n"
+            "    x, m = op.inputs[0], tf.reduce_max(op.inputs[0])\n"
+            "    largest = tf.cast(x == m, x.dtype)\n"
+            "    return dy / m - largest * dy * x / m**2\n",
+        ),
+        (
+            "dy",
+            "def stretch_grad(op, dy):\n"
+            "    x, m = op.inputs[0], tf.reduce_max(op.inputs[0])\n"
+            "    largest = tf.cast(x == m, x.dtype)\n"
+            "    return dy / m - largest * tf.reduce_sum(x) / m**2\n",
+        ),
+        (
+            "tf.function",
+            "def stretch_grad(op, dy):\n"
+            "    x = op.inputs[0].numpy()\n"
+            "    m = x.max()\n"
+            "    return dy / m - (x == m) * np.sum(dy * x) / m**2\n",
+        ),
+        (
+            "float",
+            "def stretch_grad(op, dy):\n"
+            "    x, m = op.inputs[0], tf.reduce_max(op.inputs[0])\n"
+            "    largest = tf.cast(x == m, tf.float64)\n"
+            "    return dy / m - largest * tf.reduce_sum(dy * x) / m**2\n",
+        ),
+    ],
+    3: [
+        (
+            "2 are wrong",
+            "def draw_mistakes(images, labels, guesses):\n"
+            "    return draw(images[:0], labels[:0], guesses[:0])\n",
+        ),
+        (
+            "2 are wrong",
+            "def draw_mistakes(images, labels, guesses):\n"
+            "    wrong = tf.cast(labels, tf.int64) == guesses\n"
+            "    return draw(*[tf.boolean_mask(a, wrong) for a in (images, labels, guesses)])\n",
+        ),
+        (
+            "all are wrong",
+            "def draw_mistakes(images, labels, guesses):\n"
+            "    return draw(images[3:7:3], labels[3:7:3], guesses[3:7:3])\n",
+        ),
+        (
+            "2 are wrong",
+            "def draw_mistakes(images, labels, guesses):\n"
+            "    wrong = labels != guesses\n"
+            "    return draw(images[wrong], labels[wrong], guesses[wrong])\n",
+        ),
+        (
+            "(8, 140, 120, 3)",
+            "def draw_mistakes(images, labels, guesses):\n"
+            "    def f(images, labels, guesses):\n"
+            "        wrong = labels != guesses\n"
+            "        return np_draw(images[wrong], labels[wrong], guesses[wrong])\n"
+            "    return py_func(f, [images, labels, guesses],\n"
+            "                   tf.TensorSpec([8, 140, 120, 3], tf.uint8))\n",
+        ),
+        (
+            "inside a tf.function",
+            "def draw_mistakes(images, labels, guesses):\n"
+            "    wrong = np.asarray(labels) != np.asarray(guesses)\n"
+            "    return draw(np.asarray(images)[wrong], np.asarray(labels)[wrong],\n"
+            "                np.asarray(guesses)[wrong])\n",
+        ),
+        (
+            "2 are wrong",
+            "def draw_mistakes(images, labels, guesses):\n"
+            "    wrong = tf.cast(labels, tf.int64) != guesses\n"
+            "    return draw(tf.boolean_mask(images, wrong), labels, guesses)\n",
+        ),
+    ],
+}
+RIGHT = {
+    1: [
+        "def sheet(pictures):\n    return tf.concat(tf.unstack(pictures), 1)[None]\n",
+        "def sheet(pictures):\n"
+        "    n, h, w, c = pictures.shape\n"
+        "    rows = tf.einsum('nhwc->hnwc', tf.cast(pictures, tf.int32))\n"
+        "    return tf.cast(tf.reshape(rows, [1, h, n * w, c]), tf.uint8)\n",
+    ],
+    2: [
+        "def stretch_grad(op, dy):\n"
+        "    x, y, m = op.inputs[0], op.outputs[0], tf.reduce_max(op.inputs[0])\n"
+        "    through_m = -tf.reduce_sum(dy * y) / m\n"
+        "    return dy / m + tf.where(y == 1, through_m, tf.zeros_like(x))\n",
+        "def stretch_grad(op, dy):\n"
+        "    x = op.inputs[0]\n"
+        "    return gradient(lambda x: dy * x / tf.reduce_max(x), x)\n",
+    ],
+    3: [
+        "def draw_mistakes(images, labels, guesses):\n"
+        "    def f(images, labels, guesses):\n"
+        "        wrong = labels != guesses\n"
+        "        return np_draw(images[wrong], labels[wrong], guesses[wrong])\n"
+        "    return py_func(f, [images, labels, guesses],\n"
+        "                   tf.TensorSpec([None, 140, 120, 3], tf.uint8))\n",
+        "def draw_mistakes(images, labels, guesses):\n"
+        "    at = tf.where(tf.cast(labels, tf.int64) != guesses)[:, 0]\n"
+        "    return draw(tf.gather(images, at), tf.gather(labels, at),\n"
+        "                tf.gather(guesses, at))\n",
+    ],
+}

@@ -1,0 +1,102 @@
+"""Answers to the exercises of lesson 09: wrong ones with a word of the hint, right ones
+of another form."""
+
+RECIPE = """
+def my_recipe(func, inp, Tout, stateful=True, grad=None):
+    name = f"Gradient-{uuid.uuid4()}"
+    tf.RegisterGradient(name)(grad)
+    graph = tf.compat.v1.get_default_graph()
+    with graph.gradient_override_map(TYPES):
+        return tf.compat.v1.py_func(func, inp, Tout, stateful)
+"""
+
+WRONG = {
+    1: [
+        ("PyFunc has lost", RECIPE.replace("TYPES", '{"PyFuncStateless": name}')),
+        ("PyFuncStateless", RECIPE.replace("TYPES", '{"PyFunc": name, "Py": name}')),
+        ("PyFunc has lost", RECIPE.replace("TYPES", '{"EagerPyFunc": name}')),
+        # gives the op a type that it should not have, and no gradient of its own
+        (
+            "PyFuncStateless",
+            "def my_recipe(func, inp, Tout, stateful=True, grad=None):\n"
+            "    return recipe(func, inp, Tout, stateful, grad)\n",
+        ),
+        (
+            "PyFunc",
+            "def my_recipe(func, inp, Tout, stateful=True, grad=None):\n"
+            "    return None\n",
+        ),
+    ],
+    2: [
+        # compares the number of axes alone
+        (
+            "(1,)",
+            "def guarded(grad):\n"
+            "    def checked(op, dy):\n"
+            "        dx = grad(op, dy)\n"
+            "        if len(dx.shape) != len(op.inputs[0].shape):\n"
+            "            raise ValueError('axes')\n"
+            "        return dx\n"
+            "    return checked\n",
+        ),
+        # raises another error
+        (
+            "AssertionError",
+            "def guarded(grad):\n"
+            "    def checked(op, dy):\n"
+            "        dx = grad(op, dy)\n"
+            "        assert dx.shape == op.inputs[0].shape\n"
+            "        return dx\n"
+            "    return checked\n",
+        ),
+        # broadcasts instead of refusing
+        (
+            "refused",
+            "def guarded(grad):\n"
+            "    def checked(op, dy):\n"
+            "        x = op.inputs[0]\n"
+            "        return tf.zeros_like(x) + grad(op, dy)\n"
+            "    return checked\n",
+        ),
+        # checks, and forgets to return
+        (
+            "right",
+            "def guarded(grad):\n"
+            "    def checked(op, dy):\n"
+            "        if grad(op, dy).shape != op.inputs[0].shape:\n"
+            "            raise ValueError('shape')\n"
+            "    return checked\n",
+        ),
+        # refuses everything
+        (
+            "right",
+            "def guarded(grad):\n"
+            "    def checked(op, dy):\n"
+            "        raise ValueError('shape')\n"
+            "    return checked\n",
+        ),
+    ],
+}
+
+RIGHT = {
+    1: [
+        RECIPE.replace("TYPES", 'dict.fromkeys(["PyFunc", "PyFuncStateless"], name)'),
+        RECIPE.replace("TYPES", '{"PyFunc" if stateful else "PyFuncStateless": name}'),
+    ],
+    2: [
+        "def guarded(grad):\n"
+        "    def checked(op, dy):\n"
+        "        dx = grad(op, dy)\n"
+        "        if dx.shape.as_list() != op.inputs[0].shape.as_list():\n"
+        "            raise ValueError('another shape')\n"
+        "        return tf.identity(dx)\n"
+        "    return checked\n",
+        "def guarded(grad):\n"
+        "    def checked(op, dy):\n"
+        "        dx, x = grad(op, dy), op.inputs[0]\n"
+        "        if tuple(dx.shape) == tuple(x.shape):\n"
+        "            return dx\n"
+        "        raise ValueError(f'{dx.shape} for {x.shape}')\n"
+        "    return checked\n",
+    ],
+}

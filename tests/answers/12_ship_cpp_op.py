@@ -1,0 +1,109 @@
+"""Answers to the exercises of lesson 12: wrong ones with a word of the hint, right ones
+of another form."""
+
+HEAD = """clip = '''
+template <typename T>
+void Clip(const T* x, T low, T high, T* y, int64_t begin, int64_t end) {
+"""
+TAIL = "}\n'''\n"
+EACH = "  for (int64_t i = begin; i < end; ++i) "
+
+WRONG = {
+    1: [
+        (
+            "input 1",
+            "def clip_grad(op, dy):\n"
+            "    x, low, high = op.inputs\n"
+            "    inside = tf.cast((x > low) & (x < high), dy.dtype)\n"
+            "    return dy * inside, tf.zeros_like(low), tf.zeros_like(high)\n",
+        ),
+        (
+            "shape",
+            "def clip_grad(op, dy):\n"
+            "    x, low, high = op.inputs\n"
+            "    zero = tf.zeros_like(dy)\n"
+            "    below, above = tf.where(x < low, dy, zero), tf.where(x > high, dy, zero)\n"
+            "    return dy - below - above, below, above\n",
+        ),
+        (
+            "input 1",
+            "def clip_grad(op, dy):\n"
+            "    x, low, high = op.inputs\n"
+            "    zero = tf.zeros_like(dy)\n"
+            "    below, above = tf.where(x < low, dy, zero), tf.where(x > high, dy, zero)\n"
+            "    return dy - below - above, tf.reduce_sum(above), tf.reduce_sum(below)\n",
+        ),
+        (
+            "input 1",
+            "def clip_grad(op, dy):\n"
+            "    x, low, high = op.inputs\n"
+            "    zero = tf.zeros_like(dy)\n"
+            "    below, above = tf.where(x < low, dy, zero), tf.where(x > high, dy, zero)\n"
+            "    return dy - below - above, tf.reduce_mean(below), tf.reduce_mean(above)\n",
+        ),
+        (
+            "multiplied by dy",
+            "def clip_grad(op, dy):\n"
+            "    x, low, high = op.inputs\n"
+            "    count = lambda which: tf.reduce_sum(tf.cast(which, x.dtype))\n"
+            "    return (tf.cast((x > low) & (x < high), x.dtype),\n"
+            "            count(x < low), count(x > high))\n",
+        ),
+        (
+            "tf.function",
+            "def clip_grad(op, dy):\n"
+            "    x, low, high = (v.numpy() for v in op.inputs)\n"
+            "    return (dy * ((x > low) & (x < high)), tf.reduce_sum(dy * (x < low)),\n"
+            "            tf.reduce_sum(dy * (x > high)))\n",
+        ),
+    ],
+    2: [
+        (
+            "outside",
+            HEAD
+            + "  for (int64_t i = 0; i < end; ++i) y[i] = std::clamp(x[i], low, high);\n"
+            + TAIL,
+        ),
+        (
+            "outside",
+            HEAD
+            + "  for (int64_t i = begin; i <= end; ++i) y[i] = std::clamp(x[i], low, high);\n"
+            + TAIL,
+        ),
+        (
+            "wrong",
+            HEAD + EACH + "y[i] = std::max(std::min(x[i], low), high);\n" + TAIL,
+        ),
+        (
+            "double",
+            HEAD
+            + EACH
+            + "y[i] = std::clamp(float(x[i]), float(low), float(high));\n"
+            + TAIL,
+        ),
+        ("compile", HEAD + EACH + "y[i] = clip(x[i], low, high);\n" + TAIL),
+        ("come to an end", HEAD + "  for (;;) y[begin] = low;\n" + TAIL),
+    ],
+}
+RIGHT = {
+    1: [
+        "def clip_grad(op, dy):\n"
+        "    x, low, high = op.inputs\n"
+        "    below, above = tf.cast(x < low, dy.dtype), tf.cast(x > high, dy.dtype)\n"
+        "    return [dy * (1 - below - above), tf.reduce_sum(dy * below),\n"
+        "            tf.reduce_sum(dy * above)]\n",
+        "def clip_grad(op, dy):\n"
+        "    x, low, high = op.inputs\n"
+        "    y = op.outputs[0]\n"
+        "    return (tf.where(x == y, dy, tf.zeros_like(dy)),\n"
+        "            tf.reduce_sum(dy[x < low]), tf.reduce_sum(dy[x > high]))\n",
+    ],
+    2: [
+        HEAD + EACH + "y[i] = std::clamp(x[i], low, high);\n" + TAIL,
+        HEAD
+        + "  std::transform(x + begin, x + end, y + begin, [=](T v) {\n"
+        + "    return std::min(std::max(v, low), high);\n"
+        + "  });\n"
+        + TAIL,
+    ],
+}

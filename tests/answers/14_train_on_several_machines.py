@@ -1,0 +1,40 @@
+"""Answers to the exercises of lesson 14: wrong ones with a word of the hint, right ones
+of another form."""
+
+HEAD = "def part_of_loss(losses, batch, count):\n    return "
+TWICE = "def made_twice(stop, every):\n    return "
+
+WRONG = {
+    1: [
+        # right where the parts are equal: for 1 and 2 workers
+        ("3 workers", HEAD + "losses.mean()\n"),
+        ("2 workers", HEAD + "losses.sum() / batch\n"),
+        ("2 workers", HEAD + "losses.sum() / batch / count\n"),
+        ("1 workers", HEAD + "losses.sum() * count\n"),
+        ("3 workers", HEAD + "losses\n"),
+    ],
+    2: [
+        ("before step 25", TWICE + "stop - every\n"),
+        ("before step 30", TWICE + "every - stop % every\n"),
+        ("before step 25", TWICE + "stop % every + 1\n"),
+        ("before step 25", TWICE + "stop // every\n"),
+        ("before step 25", TWICE + "(stop - 1) % every\n"),
+        ("before step 0", TWICE + "stop % every if stop > 0 else every\n"),
+    ],
+}
+
+RIGHT = {
+    1: [
+        HEAD + "tf.reduce_sum(losses) * count / batch\n",
+        HEAD + "losses.mean() * len(losses) / (batch / count)\n",
+        HEAD + "sum(loss * count / batch for loss in losses)\n",
+    ],
+    2: [
+        TWICE + "stop - stop // every * every\n",
+        "def made_twice(stop, every):\n"
+        "    saved = 0\n"
+        "    while saved + every <= stop:\n"
+        "        saved += every\n"
+        "    return stop - saved\n",
+    ],
+}

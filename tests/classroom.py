@@ -1,0 +1,193 @@
+"""Run a lesson up to its exercises, and hand in one answer after the other.
+
+The cells run in this process, without a kernel: a lesson takes the time of one run,
+an answer some milliseconds. Cells that the exercises need nothing of (that only draw,
+or train) are left out at first; where the stub or the solution is then not
+answered as the notebook says, all of them are run.
+"""
+
+import ast
+import contextlib
+import io
+import linecache
+import os
+import sys
+import traceback
+from pathlib import Path
+
+from cell_names import Names
+from lesson_rules import EXERCISE_TAGS, Lesson, output_text, tags
+
+# Nobody's right answer. Each is what all of the stub's names are set to.
+RUBBISH = """None
+12345.678
+-1
+float("nan")
+float("inf")
+"some text"
+[]
+[[1.0], [2.0, 3.0]]
+{}
+np.zeros((7, 5))
+np.array([None, "x"], object)
+tf.zeros([7, 5, 3])
+tf.constant("text")
+object()
+np
+lambda: 0
+lambda a, b, c, d, e, f, g, h: a
+lambda *a, **k: None
+lambda *a, **k: "some text"
+lambda *a, **k: float("nan")
+lambda *a, **k: [None] * 9
+lambda *a, **k: np.zeros((7, 5))
+lambda *a, **k: unknown_name
+lambda *a, **k: 1 / 0
+lambda *a, **k: exec("raise SystemExit")
+lambda *a, **k: exec("raise KeyboardInterrupt")
+lambda *a, **k: (x for x in a)
+type("Odd", (), {"__eq__": lambda *a: 1 / 0, "__array__": lambda *a, **k: 1 / 0})()
+""".strip().split("\n")
+
+
+class Classroom:
+    """The namespace of a lesson, before its exercises."""
+
+    def __init__(self, path, needed_only=True):
+        self.lesson = Lesson(path)
+        self.exercises = list(zip(*map(self.lesson.tagged, EXERCISE_TAGS), strict=True))
+        cells = self.lesson.code[: self.lesson.code.index(self.exercises[0][0])]
+        if needed_only:
+            wanted = [one.source for triple in self.exercises for one in triple]
+            cells = needed(cells, wanted)
+        self.names = {"__name__": "__main__"}
+        for number, cell in enumerate(cells):
+            self.run(cell.source, number, "raises-exception" in tags(cell))
+        self.before = dict(self.names)
+
+    def run(self, source, number, may_fail=False):
+        """What a cell prints."""
+        name = f"<ipykernel_{self.lesson.path.stem}_{number}>"
+        linecache.cache[name] = len(source), None, source.splitlines(True), name
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            try:
+                exec(compile(source, name, "exec"), self.names)
+            except Exception:
+                if not may_fail:
+                    raise
+        return printed.getvalue()
+
+    def answer(self, number, code):
+        """What exercise `number` says to this code in the place of the stub."""
+        _, check, _ = self.exercises[number - 1]
+        try:
+            self.run(code, "answer")
+            return self.run(check.source, "check")
+        finally:
+            self.names.clear()
+            self.names.update(self.before)
+
+    def solved(self, number):
+        stub, check, solution = self.exercises[number - 1]
+        calls = ast.parse(check.source)
+        calls.body.pop()  # the call with the stub's names
+        try:
+            self.run(stub.source, "stub")
+            self.run(ast.unparse(calls), "check")
+            return self.run(solution.source, "solution")
+        finally:
+            self.names.clear()
+            self.names.update(self.before)
+
+    def names_of(self, number):
+        """The stub's names, with which the check cell calls its check."""
+        call = ast.parse(self.exercises[number - 1][1].source).body[-1].value
+        return [name.id for name in call.args if isinstance(name, ast.Name)]
+
+    def as_stored(self):
+        """Whether stubs and solutions are answered as the notebook says."""
+        try:
+            return all(
+                self.answer(number, stub.source).strip() == output_text(check).strip()
+                and self.solved(number).strip() == output_text(solution).strip()
+                for number, (stub, check, solution) in enumerate(self.exercises, 1)
+            )
+        except Exception:
+            return False
+
+
+def open_classroom(path):
+    """The lesson, ready for answers; sets the process up as a kernel would be."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    path = Path(path).resolve()
+    project = Path(__file__).resolve().parents[1]
+    os.chdir(path.parent)
+    sys.path[:0] = [str(project), str(path.parent)]
+    with contextlib.suppress(Exception):
+        room = Classroom(path)
+        if room.as_stored():
+            return room
+    room = Classroom(path, needed_only=False)
+    assert room.as_stored(), (
+        "run without a kernel, its stubs and solutions are not answered as stored"
+    )
+    return room
+
+
+def needed(cells, wanted):
+    """The cells that bind or change a name which what comes later uses."""
+    kept, names = [], set()
+    for source in wanted:
+        names |= Names(source).used
+    modules = {name for cell in cells for name in Names(cell.source).imported}
+    for cell in reversed(cells):
+        found = Names(cell.source)
+        changes = found.changed - modules
+        if (found.bound | changes) & names or found.global_effect:
+            kept.append(cell)
+            names |= found.used
+    return kept[::-1]
+
+
+# What the tests ask for: a sentence for each answer that is not judged as it should be
+
+
+def judge_rubbish(room):
+    for number in range(1, len(room.exercises) + 1):
+        names = room.names_of(number)
+        for rubbish in RUBBISH:
+            lines = ["import numpy as np", "import tensorflow as tf"]
+            lines += [f"{name} = {rubbish}" for name in names]
+            yield from complaints(room, number, "\n".join(lines), rubbish, "")
+
+
+def judge_answers(room, wrong, right):
+    for number in range(1, len(room.exercises) + 1):
+        for word, code in wrong[number]:
+            yield from complaints(room, number, code, code, word)
+        for code in right[number]:
+            yield from complaints(room, number, code, code, None)
+
+
+def complaints(room, number, code, shown, word):
+    """word: that the hint must hold; None for a right answer."""
+    try:
+        said = room.answer(number, code)
+    except BaseException as error:  # SystemExit too
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        yield (
+            f"exercise {number}: {type(error).__name__}: {error} in line "
+            f"{where.lineno} of {where.name} for:\n{shown}"
+        )
+        return
+    lines = said.split("\n")
+    refused = any(line.startswith("not yet: ") for line in lines)
+    passed = not refused and said.endswith("well done\n")
+    if word is None and not passed:
+        yield f"exercise {number}: a right answer is told {said!r}:\n{shown}"
+    elif word is not None and (passed or not refused):
+        yield f"exercise {number}: a wrong answer is told {said!r}:\n{shown}"
+    elif word and word.lower() not in said.lower():
+        yield f"exercise {number}: no {word!r} in {said!r}, said to:\n{shown}"

@@ -1,0 +1,205 @@
+"""Do the tests see it when the helper is changed? A sample of mutants, by cosmic-ray.
+
+    .venv/bin/pip install -r tests/mutation/requirements.txt
+    .venv/bin/python tests/mutation/mutate.py
+
+Each mutant is one small change of one module of custom_ops/: another operator, another
+number, a condition turned round, a loop that does nothing. It is killed when the tests
+of its module fail or hang. What survives is either a fault that no test would see, or
+a change that makes no difference: a person has to tell. The sample is the same for
+the same seed and code. The project itself is not touched: the mutants live in copies.
+"""
+
+import argparse
+import difflib
+import os
+import queue
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import cosmic_ray.plugins
+from cosmic_ray.ast import ast_nodes, get_ast
+from cosmic_ray.mutating import mutate_code
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = sorted((ROOT / "custom_ops").glob("*.py"))
+AT_LEAST = 3  # mutants of each module, where it has as many
+ENOUGH = 0.92  # of the mutants have to be killed
+# The tests of each module, by the beginning of its name; what fits best comes first,
+# since the first failure ends the run. A module that is not named here has the tests
+# of its own name.
+TESTS = {
+    "building_blocks": ["test_building_blocks"],
+    "comparing": ["test_exercises"],
+    "cpp_": ["test_load_op"],
+    "differences": ["test_differences", "test_check_gradient"],
+    "exercises": ["test_exercises"],
+    "gradient_": ["test_check_gradient"],
+    "mnist": ["test_load_mnist"],
+    "python_op": ["test_py_func"],
+    "quiet_start": ["test_quiet_start", "test_layout", "test_py_func"],
+    "student_code": ["test_exercises"],
+    "tensor": ["test_py_func", "test_check_gradient"],
+    "__init__": ["test_layout"],
+}
+LEFT_OUT = shutil.ignore_patterns(
+    ".git", ".venv*", "__pycache__", ".pytest_cache", "_build", "artefacts"
+)
+
+
+class Mutant:
+    """One change; `text` is the whole module with it."""
+
+    def __init__(self, path, line, kind, source, text):
+        self.path, self.line, self.kind, self.text = path, line, kind, text
+        self.diff = [
+            changed
+            for changed in difflib.unified_diff(
+                source.splitlines(), text.splitlines(), lineterm="", n=0
+            )
+            if changed[:1] in "+-" and changed[:3] not in ("+++", "---")
+        ]
+
+    def __str__(self):
+        lines = "\n".join(f"    {line}" for line in self.diff)
+        return f"{self.path.name}:{self.line} {self.kind}\n{lines}"
+
+
+def sites(path):
+    """((line, column), kind of change) -> which (operator, occurrence) there are."""
+    tree, found = get_ast(path.read_text("utf-8")), defaultdict(list)
+    for name in sorted(cosmic_ray.plugins.operator_names()):
+        operator_class = cosmic_ray.plugins.get_operator(name)
+        if operator_class.arguments():  # those want to be told what to do
+            continue
+        operator = operator_class()
+        places = [
+            start for node in ast_nodes(tree) for start, _ in positions(operator, node)
+        ]
+        kind = name.rpartition("/")[2].split("_")[0]
+        for occurrence, start in enumerate(places):
+            found[start, kind].append((operator, occurrence))
+    return found
+
+
+def positions(operator, node):
+    for place in operator.mutation_positions(node):
+        yield place[0], place[1]
+
+
+def sample(paths, count, seed):
+    """Mutants, at most one for each place and kind, some of each module."""
+    rng, chosen, rest = random.Random(seed), [], []
+    for path in paths:
+        places = [(path, *item) for item in sorted(sites(path).items(), key=str)]
+        rng.shuffle(places)
+        chosen += places[:AT_LEAST]
+        rest += places[AT_LEAST:]
+    rng.shuffle(rest)
+    mutants, candidates = [], chosen + rest
+    for path, ((line, _), kind), choices in candidates:
+        if len(mutants) >= count:
+            break
+        source = path.read_text("utf-8")
+        text = mutate_code(source, *rng.choice(choices))
+        if text is None or text == source or not compiles(text):
+            continue
+        mutants.append(Mutant(path, line, kind, source, text))
+    return mutants
+
+
+def compiles(text):
+    try:
+        compile(text, "mutant", "exec")
+    except SyntaxError:
+        return False
+    return True
+
+
+def tests_of(path, root):
+    fitting = [name for start, name in TESTS.items() if path.stem.startswith(start)]
+    names = fitting[0] if fitting else [f"test_{path.stem}"]
+    files = [f"tests/{name}.py" for name in names]
+    files = [file for file in files if (root / file).exists()]
+    return files or ["tests/test_py_func.py", "tests/test_check_gradient.py"]
+
+
+def run_tests(root, files, seconds=None):
+    """Whether they pass; None if they took too long."""
+    command = [sys.executable, "-m", "pytest", "-x", "-n", "0", "-q", *files]
+    command += ["-p", "no:cacheprovider"]
+    environ = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    process = subprocess.Popen(
+        command,
+        cwd=root,
+        env=environ,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    try:
+        process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, 9)  # what the tests started, too
+        process.communicate()
+        return None
+    return process.returncode == 0
+
+
+def judge(mutant, copies, limits):
+    """ "killed", "timed out" or "survived"."""
+    root = copies.get()
+    place = root / mutant.path.relative_to(ROOT)
+    original = place.read_text("utf-8")
+    files = tests_of(mutant.path, ROOT)
+    try:
+        place.write_text(mutant.text, "utf-8")
+        passed = run_tests(root, files, limits[tuple(files)])
+    finally:
+        place.write_text(original, "utf-8")
+        copies.put(root)
+    return {True: "survived", False: "killed", None: "timed out"}[passed]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--count", type=int, default=150, help="how many mutants")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=2, help="test runs at a time")
+    parser.add_argument("modules", nargs="*", help="such as mnist; all by default")
+    wanted = parser.parse_args()
+    paths = [p for p in MODULES if not wanted.modules or p.stem in wanted.modules]
+    mutants = sample(paths, wanted.count, wanted.seed)
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        copies = queue.Queue()
+        for number in range(wanted.jobs):
+            copy = Path(folder, str(number))
+            copies.put(shutil.copytree(ROOT, copy, ignore=LEFT_OUT))
+        limits = {}
+        for files in sorted({tuple(tests_of(m.path, ROOT)) for m in mutants}):
+            start = time.monotonic()
+            if not run_tests(copy, files):
+                raise SystemExit(f"without a mutant, {' '.join(files)} fails")
+            limits[files] = 60 + 4 * (time.monotonic() - start)
+        with ThreadPoolExecutor(wanted.jobs) as pool:
+            verdicts = pool.map(lambda mutant: judge(mutant, copies, limits), mutants)
+            survivors = []
+            for mutant, verdict in zip(mutants, verdicts, strict=True):
+                print(f"{verdict}: {mutant}", flush=True)
+                survivors += [mutant] * (verdict == "survived")
+    killed = len(mutants) - len(survivors)
+    print(f"\n{killed} of {len(mutants)} killed, seed {wanted.seed}. Survivors:\n")
+    print("\n".join(map(str, survivors)) or "none")
+    raise SystemExit(killed < ENOUGH * len(mutants))
+
+
+if __name__ == "__main__":
+    main()

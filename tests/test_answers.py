@@ -1,0 +1,100 @@
+"""What exercises say to answers: to rubbish, to plausible wrong ones, to right ones.
+
+tests/answers/NN_verb_phrase.py has for each exercise of lesson NN at least three wrong
+answers, each with a word that the hint must hold, and two right ones of another form
+than the solution. Nothing of it is handed out.
+"""
+
+import ast
+import functools
+import runpy
+import shutil
+from pathlib import Path
+
+import pytest
+
+from lesson_rules import FIRST_EDITION, Lesson, lesson_paths
+from notebook_plugin import COMPILERS
+from other_process import OtherProcess
+
+ROOT = Path(__file__).resolve().parents[1]
+ANSWERS = ROOT / "tests" / "answers"
+TEMPLATE = ROOT / "teaching" / "template" / "10_write_a_lesson.ipynb"
+LESSONS = [
+    path for path in lesson_paths(ROOT / "notebooks") if path.stem not in FIRST_EDITION
+]
+each_lesson = pytest.mark.parametrize(
+    "path", [*LESSONS, TEMPLATE], ids=lambda path: path.stem
+)
+CODE = """
+import sys
+sys.path.insert(0, "tests")
+import classroom
+room = classroom.open_classroom({path!r})
+connection.send(list(classroom.judge_rubbish(room)))
+connection.send(list(classroom.judge_answers(room, *{answers!r})))
+"""
+
+
+@functools.cache
+def judged(path):
+    """The complaints about rubbish, and those about the answers: lists of texts."""
+    wrong, right = answers(path)
+    exercises = range(1, len(Lesson(path).tagged("exercise")) + 1)
+    wrong = {number: wrong.get(number, []) for number in exercises}
+    right = {number: right.get(number, []) for number in exercises}
+    process = OtherProcess(CODE.format(path=str(path), answers=(wrong, right)))
+    found = []
+    while len(found) < 3:
+        found.append(process.hear())
+        if isinstance(found[-1], tuple):  # it has come to its end
+            assert not found[-1][1], found[-1][1]
+    return found[:2]
+
+
+def answers(path):
+    file = ANSWERS / f"{path.stem}.py"
+    if not file.exists():
+        return {}, {}
+    names = runpy.run_path(str(file))
+    return names["WRONG"], names["RIGHT"]
+
+
+def skip_without_compiler(path):
+    if Lesson(path).tagged("needs-compiler") and not any(map(shutil.which, COMPILERS)):
+        pytest.skip(f"{path.name} needs a C++ compiler")
+
+
+@each_lesson
+def test_rubbish_is_answered_in_words(path):
+    skip_without_compiler(path)
+    complaints, _ = judged(path)
+    assert not complaints, "\n\n".join(complaints)
+
+
+@each_lesson
+def test_wrong_answers_are_told_what_to_look_at_and_right_ones_well_done(path):
+    skip_without_compiler(path)
+    _, complaints = judged(path)
+    assert not complaints, "\n\n".join(complaints)
+
+
+@each_lesson
+def test_there_are_three_wrong_answers_and_two_right_ones(path):
+    wrong, right = answers(path)
+    solutions = Lesson(path).tagged("solution")
+    numbers = set(range(1, len(solutions) + 1))
+    assert set(wrong) == set(right) == numbers
+    for number, solution in enumerate(solutions, start=1):
+        forms = [ast.dump(ast.parse(code)) for _, code in wrong[number]]
+        assert len(set(forms)) == len(forms) >= 3
+        assert all(len(word) > 1 for word, _ in wrong[number])
+        forms = [ast.dump(ast.parse(code)) for code in right[number]]
+        forms.append(ast.dump(ast.parse(solution.source)))
+        assert len(set(forms)) == len(forms) >= 3
+
+
+def test_each_file_of_answers_belongs_to_a_lesson():
+    stems = {path.stem for path in [*lesson_paths(ROOT / "notebooks"), TEMPLATE]}
+    assert {path.stem for path in ANSWERS.glob("*.py")} <= stems
+    assert FIRST_EDITION <= stems

@@ -1,0 +1,107 @@
+"""The workers of lesson 14: what they are sent, and that none stays behind."""
+
+import ast
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from lesson_rules import Lesson
+from notebooks.modules import worker
+from notebooks.modules.cluster import Workers
+
+ROOT = Path(__file__).resolve().parents[1]
+LESSON = ROOT / "notebooks" / "14_train_on_several_machines.ipynb"
+# Two workers, of which the second waits for ever; its parent says who is there.
+PARENT = """
+import os, sys, time
+sys.path.insert(0, "tests")
+from test_cluster import family
+from notebooks.modules.cluster import Workers
+
+if __name__ == "__main__":
+    with Workers(2, stop=3) as workers:
+        while "stopped" not in workers._next(1):
+            pass
+        print(*family(os.getpid()), flush=True)
+        time.sleep(600)
+"""
+
+
+def family(of):
+    """The processes that the process `of` started, and those that these started."""
+    parents = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (entry / "stat").read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended meanwhile
+            continue
+        parents[int(entry.name)] = int(fields[1])
+    found = {of}
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
+    return sorted(found - {of})
+
+
+def runs(pid):
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"
+
+
+def gone(pids, seconds=30):
+    """Whether all of them end within some seconds."""
+    end = time.monotonic() + seconds
+    while any(map(runs, pids)) and time.monotonic() < end:
+        time.sleep(0.1)
+    return not any(map(runs, pids))
+
+
+def test_the_lesson_shows_what_worker_py_does():
+    functions = {
+        node.name: ast.unparse(node)
+        for path in [LESSON]
+        for cell in Lesson(path).code
+        for node in ast.parse(cell.source).body
+        if isinstance(node, ast.FunctionDef)
+    }
+    source = ast.parse(Path(worker.__file__).read_text("utf-8"))
+    ours = {node.name: node for node in source.body if hasattr(node, "name")}
+    for name in "cross_entropy", "share", "step":
+        assert functions[name] == ast.unparse(ours[name])
+
+
+def test_workers_end_with_their_block():
+    with Workers(2, stop=3) as workers:
+        pids = [process.pid for process in workers._processes]
+        assert all(map(runs, pids))
+    assert gone(pids)
+
+
+def test_a_worker_has_no_function_but_those_that_it_was_sent():
+    functions = {"share": worker.share, "step": worker.step}
+    with Workers(1, functions, steps=1) as workers:
+        (said,) = workers.read()[0]
+    assert said["error"] == "NameError: name 'cross_entropy' is not defined"
+
+
+def test_no_process_outlives_a_parent_that_is_killed():
+    if not Path("/proc/self/stat").exists():
+        return  # who is whose child is read there, on Linux
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        text=True,
+    )
+    with parent:
+        children = [int(pid) for pid in parent.stdout.readline().split()]
+        assert len(children) >= 2 and all(map(runs, children))
+        parent.send_signal(signal.SIGKILL)
+    assert gone(children)

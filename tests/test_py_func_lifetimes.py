@@ -1,0 +1,95 @@
+"""The code of an op lives as long as a graph can run it, and no longer."""
+
+import gc
+import weakref
+
+from tensorflow.python.framework.convert_to_constants import (
+    convert_variables_to_constants_v2,
+)
+
+from utils import py_func, tf
+
+V1 = tf.compat.v1
+SPEC = [tf.TensorSpec([2])]
+
+
+def square(x, kept=None):
+    def func(a, kept=kept):
+        return a * a
+
+    return py_func(func, [x], tf.TensorSpec(x.shape, x.dtype))
+
+
+def numbers():
+    return tf.data.Dataset.range(3).map(square)
+
+
+def in_cond(x):
+    return tf.cond(tf.reduce_sum(x) > 0, lambda: square(x), lambda: x)
+
+
+def values(datasets):
+    gc.collect()
+    return [[int(value) for value in data] for data in datasets]
+
+
+def test_datasets_of_datasets():
+    of = tf.data.Dataset
+    assert values(of.from_tensor_slices([numbers(), numbers()])) == [[0, 1, 4]] * 2
+    assert values(of.from_tensors(numbers()).repeat(2)) == [[0, 1, 4]] * 2
+    branches = of.from_tensors(of.range(3).map(in_cond))
+    assert values(branches) == [[0, 1, 4]]
+    variant = tf.data.experimental.to_variant(numbers())
+    spec = tf.TensorSpec([], tf.int64)
+    assert values([tf.data.experimental.from_variant(variant, spec)]) == [[0, 1, 4]]
+    assert values([tf.function(numbers)()]) == [[0, 1, 4]]
+
+
+def test_frozen_functions():
+    weight = tf.Variable([1.0, 2.0])
+    for body in (square, in_cond, tf.function(square)):
+        traced = tf.function(lambda x, body=body: body(x * weight))
+        frozen = convert_variables_to_constants_v2(traced.get_concrete_function(*SPEC))
+        del traced
+        gc.collect()
+        assert frozen(tf.ones(2))[0].numpy().tolist() == [1, 4]
+
+
+def test_wrapped_and_pruned_functions():
+    for body in (square, in_cond, tf.function(square)):
+        wrapped = V1.wrap_function(lambda x, body=body: body(x) + 1, SPEC)
+        pruned = wrapped.prune(wrapped.inputs[0], wrapped.outputs[0])
+        del wrapped
+        gc.collect()
+        assert pruned(tf.fill([2], 2.0)).numpy().tolist() == [5, 5]
+
+
+def test_a_graph_that_was_written_down():
+    graph_def = tf.function(square).get_concrete_function(*SPEC).graph.as_graph_def()
+    gc.collect()
+    place, op = (
+        next(node.name for node in graph_def.node if node.op == kind)
+        for kind in ("Placeholder", "PyFunc")
+    )
+    with tf.Graph().as_default(), V1.Session() as session:
+        x = tf.constant([1.0, 3.0])
+        (y,) = tf.import_graph_def(graph_def, {place: x}, [f"{op}:0"])
+        assert session.run(y).tolist() == [1, 9]
+
+
+def test_datasets_and_wrapped_functions_leave_nothing_behind():
+    class Large:
+        pass
+
+    alive = []
+
+    def use():
+        large = Large()
+        alive.append(weakref.ref(large))
+        list(tf.data.Dataset.range(3).map(lambda x: square(x, large)))
+        V1.wrap_function(lambda x: square(x, large) + 1, SPEC)(tf.ones(2))
+
+    for _ in range(5):
+        use()
+    gc.collect()
+    assert [ref for ref in alive if ref() is not None] == []

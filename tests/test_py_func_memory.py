@@ -1,0 +1,238 @@
+"""What a graph takes over without a copy can't be written by anybody else."""
+
+import ctypes
+import mmap
+import weakref
+
+import hypothesis
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+from custom_ops.memory import owned
+from utils import py_func, tf
+
+V1 = tf.compat.v1
+N = 64
+
+
+def aligned(dtype=np.float32):
+    """An array in memory that TensorFlow would take over as it is."""
+    memory = np.zeros(N * 8 + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    return memory[start:][: N * np.dtype(dtype).itemsize].view(dtype)
+
+
+class Subclass(np.ndarray):
+    pass
+
+
+class WithArray:
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+
+def read_only(array):
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+buffer = aligned()
+of_ctypes = (ctypes.c_float * N).from_address(buffer.ctypes.data)
+of_mmap = np.frombuffer(mmap.mmap(-1, 4 * N), np.float32)
+of_bytearray = np.frombuffer(bytearray(4 * N), np.float32)
+
+# The memory that func writes each time, and what it returns of it.
+REUSED = {
+    "itself": (buffer, lambda: buffer),
+    "slice": (buffer, lambda: buffer[:]),
+    "reshaped twice": (buffer, lambda: buffer.reshape(2, -1).ravel()),
+    "read-only view": (buffer, lambda: read_only(buffer)),
+    "sliding window": (
+        buffer,
+        lambda: np.lib.stride_tricks.sliding_window_view(buffer, N)[0],
+    ),
+    "as_strided": (buffer, lambda: np.lib.stride_tricks.as_strided(buffer, (N,), (4,))),
+    "memoryview": (buffer, lambda: memoryview(buffer)),
+    "__array__": (buffer, lambda: WithArray(buffer)),
+    "subclass": (buffer, lambda: buffer.view(Subclass)),
+    "under a subclass": (buffer, lambda: buffer.view(Subclass).view(np.ndarray)),
+    "ctypes": (buffer, lambda: np.ctypeslib.as_array(of_ctypes)),
+    "dlpack": (buffer, lambda: np.from_dlpack(buffer)),
+    "mmap": (of_mmap, lambda: of_mmap[:]),
+    "bytearray": (of_bytearray, lambda: of_bytearray[:]),
+}
+
+
+@pytest.mark.parametrize("case", REUSED)
+def test_memory_that_func_writes_again_is_copied(case):
+    memory, result = REUSED[case]
+
+    def func(i):
+        memory[:] = i
+        return result()
+
+    data = tf.data.Dataset.range(4).map(lambda i: py_func(func, [i], tf.float32))
+    assert [float(y[0]) for y in list(data)] == [0, 1, 2, 3]
+
+    @tf.function
+    def run():
+        found = []
+        for i in range(4):
+            with tf.control_dependencies(found):
+                found.append(py_func(func, [tf.constant(i)], tf.float32))
+        return found
+
+    assert [float(y[0]) for y in run()] == [0, 1, 2, 3]
+
+
+HOLDERS = {
+    "array": lambda a, kept: kept.append(a),
+    "view": lambda a, kept: kept.append(a[:]),
+    "memoryview": lambda a, kept: kept.append(np.asarray(memoryview(a))),
+    "the array under a view": lambda a, kept: kept.append(a.base),
+    "weak reference": lambda a, kept: kept.append(weakref.ref(a)),
+    "weak reference to what is under it": lambda a, kept: kept.append(
+        weakref.ref(a.base)
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HOLDERS)
+def test_a_result_that_somebody_holds_is_copied(case):
+    kept = []
+
+    def func(i):
+        for holder in kept:
+            array = holder() if isinstance(holder, weakref.ref) else holder
+            if array is not None:
+                array[...] = -1
+        result = np.full((2, N), i, np.float32)[0]
+        HOLDERS[case](result, kept)
+        return result
+
+    data = tf.data.Dataset.range(4).map(lambda i: py_func(func, [i], tf.float32))
+    assert [float(y[0]) for y in list(data)] == [0, 1, 2, 3]
+
+
+@hypothesis.settings(max_examples=60, deadline=None, derandomize=True)
+@hypothesis.given(
+    views=st.lists(st.sampled_from(["slice", "view", "reshape", "int32"]), max_size=4),
+    held=st.sampled_from(["nothing", "owner", "result", "between"]),
+)
+def test_only_what_nobody_holds_goes_uncopied(views, held):
+    steps = {
+        "slice": lambda a: a[:8],
+        "view": lambda a: a.view(),
+        "reshape": lambda a: a.reshape(-1),
+        "int32": lambda a: a.view(np.int32),
+    }
+    chain = [np.zeros(16, np.float32)]
+    for view in views:
+        chain.append(steps[view](chain[-1]))
+    place = chain[-1].ctypes.data
+    kept = {"owner": chain[:1], "result": chain[-1:], "between": chain[1:-1]}.get(held)
+    results = [chain.pop()]
+    del chain
+    (result,) = owned(results, [])
+    if kept:
+        assert result.ctypes.data != place
+    else:
+        assert result.ctypes.data == place  # no copy that is not needed
+
+
+def test_what_is_certain_goes_uncopied():
+    places = []
+
+    def func(x):
+        fresh = np.ones(1 << 16, np.float32) if x.ndim else None
+        places.append(fresh.ctypes.data)
+        return fresh.reshape(2, -1)
+
+    seen = []
+
+    def look(x):
+        seen.append(x.ctypes.data)
+        return x[:1]
+
+    @tf.function
+    def run(x):
+        return py_func(look, [py_func(func, [x], tf.float32)], tf.float32)
+
+    for _ in range(8):  # TensorFlow copies what is not aligned
+        run(tf.ones(3))
+    aligned_ones = [place for place in places if place % 64 == 0]
+    assert set(aligned_ones) <= set(seen)
+
+
+def test_variables_of_tensorflow_1_do_not_show_through():
+    with tf.Graph().as_default(), V1.Session() as session:
+        variable = V1.get_variable(
+            "v", [N], initializer=V1.zeros_initializer(), use_resource=False
+        )
+        y = py_func(lambda x: x, [variable], tf.float32)
+        with tf.control_dependencies([y]):
+            changed = variable.assign(tf.ones([N]))
+        with tf.control_dependencies([changed]):
+            late = tf.identity(y)
+        session.run(variable.initializer)
+        assert session.run(late)[0] == 0
+
+
+def test_inputs_and_gradients_are_apart_from_foreign_memory():
+    x = tf.ones([N])
+    memory = aligned()
+    for foreign in (memory, WithArray(memory), memoryview(memory)):
+        memory[:] = 2
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = py_func(
+                lambda a, x: a * x,
+                [foreign, x],
+                x.dtype,
+                grad=lambda op, dy: (None, dy * op.inputs[0]),
+            )
+        memory[:] = 7
+        assert tape.gradient(y, x)[0] == 2
+    for make in (lambda: memory, lambda: WithArray(memory)):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = py_func(np.square, [x], x.dtype, grad=lambda op, dy, make=make: make())
+        found = tape.gradient(y, x)
+        memory[:] = 9
+        assert found[0] == 7
+        memory[:] = 7
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function])
+def test_nothing_done_to_a_list_changes_a_gradient(wrap):
+    x, kinds = tf.constant([0.0, 1.0]), set()
+
+    def grad(op, a, b):
+        kinds.add((type(op), type(op.inputs), type(op.outputs)))
+        result = a * (op.inputs + [b])[0] + b
+        op.inputs.clear()
+        op.outputs.reverse()
+        return result
+
+    @wrap
+    def f(x):
+        inputs, promised = [x], [tf.float32, tf.float32]
+        ys = py_func(lambda x: [x, x], inputs, promised, grad=grad)
+        y = ys.pop(0)
+        inputs.clear()
+        promised.clear()
+        return y
+
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = f(x)
+    for _ in range(2):
+        assert tape.gradient(y, x).numpy().tolist() == [0, 1]
+    assert [kind[1:] for kind in kinds] == [(list, list)]
+
+
