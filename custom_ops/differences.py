@@ -151,7 +151,8 @@ def walk(line, sizes):
 def slopes(y, size_of_x, values, eps, enough=1e-9):
     """Find `Slopes` at x from the `Values` of a walk along a `Line`.
 
-    y: f(x). size_of_x: the size of x in steps, as the line knows it. eps: the distance from 1 to the next number in the coarsest float that f uses.
+    y: f(x). size_of_x: the size of x in steps, as the line knows it. eps: the
+    distance from 1 to the next number in the coarsest float that f uses.
     enough: the relative error at which no closer look is needed.
     """
     y = np.abs(y)

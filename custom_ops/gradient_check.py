@@ -6,9 +6,12 @@ from functools import partial
 import numpy as np
 
 from . import gradient_report
+from .gradient_probe import Probe
 from .gradient_report import (
     GradientReport,
     failure_lines,
+    fill_report,
+    form_lines,
     ratio_line,
     short,
     telling_upstream,
@@ -185,8 +188,9 @@ class _Check:
             raise TypeError("check_gradient: dtypes must be among "
                             f"{', '.join(PRECISIONS)}, got {', '.join(dtypes)}")
         self.precision, self.dtypes = precision_of(dtypes, rtol), dtypes
-        self.search = Search(lambda tensors: flat(outputs(f, tensors)), self.inputs,
-                             self.y, self.precision, self.rng, projections)
+        self.probe = Probe(lambda tensors: flat(outputs(f, tensors)), self.inputs,
+                           self.y, self.precision, self.rng)
+        self.search = Search(self.probe, projections)
         self.ys = ys
 
     # ..................................................... what TensorFlow computes
@@ -195,8 +199,8 @@ class _Check:
         """Return the report, or raise AssertionError."""
         with np.errstate(all="ignore"):  # inf and nan are dealt with one by one
             self.require_same("f", self.y, flat(outputs(self.f, self.xs)))
-            self.upstreams = Upstreams(self.ys, self.search.movement(), self.rng)
-            self.search.weights = self.upstreams.weights
+            self.upstreams = Upstreams(self.ys, self.probe.movement(), self.rng)
+            self.probe.weights = self.upstreams.weights
             eager, missing = self.gradients("eager mode")
             self.sizes = np.abs(eager).max(axis=1, initial=0)
             self.compare("eager mode", eager, missing)
@@ -295,7 +299,7 @@ class _Check:
         findings, wrong = found.findings, found.wrong
         analytic, numeric = found.analytic, found.numeric
         u = telling_upstream([findings[k] for k in wrong])
-        self.fill_report(analytic[u], numeric[u], wrong)
+        fill_report(r, self.inputs, self.search, analytic[u], numeric[u], wrong)
         if found.together and not wrong:
             wrong = found.stand_for_all()
             u = telling_upstream([findings[k] for k in wrong])
@@ -325,23 +329,6 @@ class _Check:
                 self.prefix, r.undecided, self.x.size, example,
                 self.dtypes == {"float64"})
 
-    def fill_report(self, analytic, numeric, wrong):
-        r = self.report
-        if self.search.projected:
-            r.labels = ["random directions"]
-            r.analytic, r.numeric = [analytic], [numeric]
-            r.wrong = [np.array([np.isin(wrong, part).any()
-                                 for part in self.search.parts])]
-            return
-        marks = np.isin(np.arange(self.x.size), wrong)
-        for i, *rows in zip(self.inputs.moved, *map(self.inputs.split, (
-                analytic, numeric, marks)), strict=True):
-            x = self.xs[i]
-            shape = (*x.shape, 2)[:None if x.dtype.is_complex else -1]
-            r.labels.append(self.inputs.names[i])
-            for values, row in zip((r.analytic, r.numeric, r.wrong), rows, strict=True):
-                values.append(row.reshape(shape))
-
     def hints(self, found, u, gradient, missing):
         """What else is known of a wrong gradient."""
         lines = []
@@ -357,18 +344,8 @@ class _Check:
         elif u:
             lines.append("it is right for an upstream gradient of ones: look at how dy "
                          "enters")
-        r = self.report
-        for i, a, n in zip(self.inputs.moved, r.analytic, r.numeric, strict=False):
-            close = partial(np.allclose, rtol=max(10 * self.precision.rtol, 1e-5),
-                            atol=0)
-            if self.search.projected or close(a, n):
-                continue
-            name = self.inputs.names[i].removeprefix(self.prefix)
-            if self.xs[i].dtype.is_complex and close(a * [1, -1], n):
-                lines.append(f"{name}: it is the complex conjugate of what "
-                             "TensorFlow expects, dy * conj(f'(z))")
-            elif a.ndim == 2 and a.shape == a.T.shape and close(a.T, n):
-                lines.append(f"{name}: it is the transpose of the right one")
+        if not self.search.projected:
+            lines += form_lines(self.report, self.inputs, self.prefix, self.precision)
         return lines + ratio_line(found, u, self.precision)
 
     def fail(self, text, cause=None):

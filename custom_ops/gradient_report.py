@@ -1,5 +1,7 @@
 """`GradientReport`: what `check_gradient` found, in words and as a picture."""
 
+from functools import partial
+
 import numpy as np
 
 
@@ -91,7 +93,7 @@ def place_line(report, place, found, precise):
     apart = found.high[0] - found.low[0]
     a, low, high = (short(v[0], apart, precise=precise)
                     for v in (found.analytic, found.low, found.high))
-    if found.kind == "kink" and low != high:
+    if found.kind == "kink" and low != high and not found.blurred.any():
         report.kinks.append(f"{place}: a kink, the gradient {a} lies between the "
                             f"slopes {low} and {high}")
     elif found.kind == "jump":
@@ -206,3 +208,38 @@ def ratio_line(settled, u, precision):
         if np.ptp(ratios) < max(10 * precision.rtol, 1e-5) * abs(ratios[0]):
             return [f"analytic / numeric is {short(ratios[0])} in all of them"]
     return []
+
+
+def form_lines(report, inputs, prefix, precision):
+    """Whether it is another form of the right one: conjugate, or transposed."""
+    lines, rtol = [], max(10 * precision.rtol, 1e-5)
+    for i, a, n in zip(inputs.moved, report.analytic, report.numeric, strict=False):
+        name = inputs.names[i].removeprefix(prefix)
+        close = partial(np.allclose, rtol=rtol, atol=0)
+        if close(a, n):
+            continue
+        if inputs.xs[i].dtype.is_complex and close(a * [1, -1], n):
+            lines.append(f"{name}: it is the complex conjugate of what "
+                         "TensorFlow expects, dy * conj(f'(z))")
+        elif a.ndim == 2 and a.shape == a.T.shape and close(a.T, n):
+            lines.append(f"{name}: it is the transpose of the right one")
+    return lines
+
+
+def fill_report(report, inputs, search, analytic, numeric, wrong):
+    """The arrays of a report, in the shapes of the inputs."""
+    if search.projected:
+        report.labels = ["random directions"]
+        report.analytic, report.numeric = [analytic], [numeric]
+        report.wrong = [np.array([np.isin(wrong, part).any()
+                                  for part in search.parts])]
+        return
+    marks = np.isin(np.arange(inputs.x.size), wrong)
+    for i, *rows in zip(inputs.moved, *map(inputs.split, (analytic, numeric, marks)),
+                        strict=True):
+        x = inputs.xs[i]
+        shape = (*x.shape, 2)[:None if x.dtype.is_complex else -1]
+        report.labels.append(inputs.names[i])
+        for values, row in zip((report.analytic, report.numeric, report.wrong), rows,
+                               strict=True):
+            values.append(row.reshape(shape))

@@ -8,15 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from . import differences
-from .gradient_verdict import agrees, clear, decide
-
 _ONE_BY_ONE = 1000  # above so many elements: by random projections
 _PROJECTIONS = 100  # so many, unless told otherwise
 _LOOKS = 300  # at most, to take apart the projections that disagree
-_APART = 256  # outputs, at most, that are looked at each by itself
-_SECOND_LOOKS = 20  # at most, with more and longer steps
-_NEAR = 0.4  # of the size of a number: so far it moves in a first closer look
 
 
 @dataclass
@@ -51,164 +45,38 @@ class Settled:
 
 
 class Search:
-    """Moves numbers of x, the elements of f's inputs, and compares.
-
-    Args:
-        f: from tensors to the flat y. inputs: an `Inputs`. y: f at x.
-        precision: a `Precision`. rng: draws directions. projections: how many.
+    """Finds the wrong elements of a gradient by a `Probe`.
 
     Attributes:
-        weights (K, m): the upstream gradients, to be set before a search.
         projected: whether the elements are moved together, in `parts`.
     """
 
-    def __init__(self, f, inputs, y, precision, rng, projections):
-        self.f, self.inputs, self.x, self.y = f, inputs, inputs.x, y
-        self.precision, self.rng, self.weights = precision, rng, None
-        n = self.x.size
+    def __init__(self, probe, projections):
+        self.probe, n = probe, probe.x.size
         self.projected = projections is not None or n > _ONE_BY_ONE
         count = min(n, int(projections or _PROJECTIONS)) if self.projected else n
-        order = rng.permutation(n) if self.projected else np.arange(n)
+        order = probe.rng.permutation(n) if self.projected else np.arange(n)
         self.parts = [np.sort(part) for part in np.array_split(order, count or 1)]
-
-    # ................................................................ one direction
-
-    def direction(self, where):
-        """Random, so that errors do not cancel; for one element to the right."""
-        size = self.rng.uniform(0.5, 1, where.size)
-        return (size * self.rng.choice([-1, 1], where.size) if where.size > 1
-                else np.ones(1))
-
-    def line(self, where, sizes):
-        """f along a direction, and how far a step of 1 goes.
-
-        One number moves by itself; many move in proportion to their units.
-        """
-        direction = np.zeros(self.x.size)
-        stride = self.inputs.unit[where[0]] if where.size == 1 else 1.0
-        direction[where] = sizes if where.size == 1 else self.inputs.unit[where] * sizes
-        line = differences.Line(lambda x: self.f(self.inputs.tensors(x)), self.x,
-                                direction, self.inputs.rounded, self.y)
-        return line, stride
-
-    def movement(self):
-        """How much each output moves, when all inputs do at random."""
-        everything, most = np.arange(self.x.size), np.zeros(self.y.shape)
-        for _ in range(2 if self.x.size else 0):
-            line, stride = self.line(everything, self.direction(everything))
-            most = np.fmax(most, np.abs(line.at(self.precision.step * stride)[1]))
-        return most
-
-    def rests(self, where, sizes, jumps=False):
-        """Whether no output moves, but for rounding, at steps of several sizes.
-
-        jumps: whether it may move from one constant to another.
-        """
-        line, stride = self.line(where, sizes)
-        far = 2 * max(stride, 1.0) if where.size == 1 else 2.0
-        moves = []
-        for size in (far * 0.81, far / 13, self.precision.step * stride):
-            for t in (-size, size):
-                change = line.at(t)[1]
-                if jumps:
-                    change = line.at(t * (1 + 32 * self.precision.eps))[1] - change
-                moves.append(np.nan_to_num(change))
-        rounding = 8 * self.precision.eps * np.abs(self.y)
-        return (np.abs(moves) > rounding).any(axis=1).sum() <= (1 if jumps else 0)
-
-    def glance(self, where, sizes, gradient):
-        """Whether one look is enough to see that the gradient is right; its foretold
-        and its measured derivative, and their misfit."""
-        line, stride = self.line(where, sizes)
-        seen = differences.glance(line, self.precision.step * stride)
-        if seen is None:
-            foretold = gradient[:, where] @ line.direction
-            return False, foretold, foretold, np.inf
-        *seen, move = seen
-        foretold, measured = gradient[:, where] @ move, self.weights @ seen[0]
-        if not foretold.any() and not np.any(seen):  # lost in rounding, or at rest?
-            return self.rests(where, sizes), foretold, measured, 0.0
-        misfit = np.max(np.abs(foretold - measured) / np.maximum(
-            np.abs(self.weights) @ np.abs(seen[0]), 1e-300))
-        fine = agrees(seen, self.weights, foretold, self.precision, where.size == 1)
-        return fine, foretold, measured, misfit
-
-    def walk(self, line, stride, where, how="all"):
-        """The values at steps of many sizes: "near" x, at "all", or at "more" of them.
-
-        Far from x a simulator may take for ever: nobody goes there without need.
-        """
-        nearest, far = None, 2.0
-        if where.size == 1:
-            nearest, far = abs(self.x[where[0]]) / stride, 2 * max(1, 1 / stride)
-        steps = np.array(differences.step_sizes(self.precision.eps, nearest, far))
-        if how == "near":
-            steps = steps[steps <= _NEAR]
-        elif how == "more":
-            between = np.sqrt(steps[1:] * steps[:-1])
-            beyond = far * 2.0 ** np.arange(1, 14) if where.size == 1 else []
-            steps = np.sort([*steps, *between, *beyond])
-        return differences.walk(line, steps * stride)
-
-    def look_closer(self, where, sizes, gradient):
-        """A `Finding`, by steps of many sizes."""
-        line, stride = self.line(where, sizes)
-        largest = np.where(np.isfinite(gradient), np.abs(gradient), 0).max(axis=1)
-        height = np.abs(self.weights * self.y).max(axis=1, initial=0)
-        scale = np.maximum(largest * np.abs(line.direction).max(), height / stride)
-        analytic = gradient[:, where] @ line.direction
-
-        def decided(how, noise=0.0):
-            values, weights, y = self.walk(line, stride, where, how), self.weights, (
-                self.y)
-            if (values.changes != 0).any(axis=(0, 1)).sum() > _APART:
-                y = np.linalg.norm(weights * y, axis=1)
-                values = values._replace(changes=values.changes @ weights.T)
-                weights = np.eye(len(weights))
-            slopes = differences.slopes(y, line.size, values, self.precision.eps,
-                                        self.precision.rtol / 4)
-            return decide(slopes, weights, analytic, self.precision, scale, noise)
-
-        found, how = decided("near"), "near"
-        if not clear(found, self.precision):
-            found, how = decided("all"), "all"
-        whole = np.maximum(found.size, np.abs(analytic))
-        hopeless = (found.error > 30 * self.precision.blur * whole) & (found.size > 0)
-        measured = found.bad & (found.error < self.precision.blur * found.size)
-        again = (found.bad & ~measured.any()) | (found.blurred & ~hopeless)
-        if how == "all" and where.size == 1 and again.any() and self.second_looks:
-            self.second_looks -= 1
-            found, how = decided("more"), "more"
-        gap = np.abs(found.analytic - found.nearest)[found.bad]
-        if gap.size and (gap <= 100 * self.precision.rtol * found.size[found.bad]).all():
-            if self.rough is None:
-                self.rough = self.measure_roughness()
-            noise = np.linalg.norm(self.rough[:, where] * line.direction, axis=1)
-            found = decided(how, noise)
-        return found
-
-    # ............................................................... all of them
 
     def settle(self, gradient, missing, measure_roughness):
         """A `Settled` for gradients, a row for each upstream gradient.
 
         measure_roughness: tells what rounding does to the gradients, where asked.
         """
-        self.rough, self.measure_roughness = None, measure_roughness
-        self.second_looks = _SECOND_LOOKS
+        self.probe.start(measure_roughness)
         settled, doubts, rows = Settled(missing), [], []
-        for part in self.parts if self.x.size else []:
-            sizes = self.direction(part)
-            fine, foretold, measured, misfit = self.glance(part, sizes, gradient)
+        for part in self.parts if self.probe.x.size else []:
+            sizes = self.probe.direction(part)
+            fine, foretold, measured, misfit = self.probe.glance(part, sizes, gradient)
             rows.append((foretold, measured))
             none = missing[part]
             if none.any():
-                if not self.rests(part[none], sizes[none]):
+                if not self.probe.rests(part[none], sizes[none]):
                     doubts.append((np.inf, part[none], sizes[none]))
                 part, sizes = part[~none], sizes[~none]
             if not fine and part.size:
                 doubts.append((misfit, part, sizes))
-        rows = np.array(rows).reshape(len(rows), 2, len(self.weights))
+        rows = np.array(rows).reshape(len(rows), 2, len(self.probe.weights))
         settled.analytic, settled.numeric = rows.transpose(1, 2, 0).copy()
         self.take_apart(settled, doubts, gradient)
         if self.projected and not settled.wrong and settled.together is None:
@@ -225,8 +93,8 @@ class Search:
             looks -= 1
             none = settled.missing[where].any()
             if not halve or where.size == 1:
-                found = self.look_closer(where, sizes, gradient)
-                if none and not self.rests(where, sizes, jumps=True):
+                found = self.probe.look_closer(where, sizes, gradient)
+                if none and not self.probe.rests(where, sizes, jumps=True):
                     found = found._replace(bad=found.bad | True)
                 halve = found.bad.any() or found.kind != "smooth"
             if where.size == 1:
@@ -237,7 +105,7 @@ class Search:
                 if found.bad.any() and settled.together is None:
                     settled.together = where, found
                 halves = [self.glance_at(half, none, gradient) for half in
-                          np.array_split(self.rng.permutation(where), 2)]
+                          np.array_split(self.probe.rng.permutation(where), 2)]
                 for fine, misfit, *half in sorted(halves, key=lambda h: h[1]):
                     later = doubts.append if misfit > 0.01 or none else (
                         doubts.appendleft)
@@ -251,10 +119,10 @@ class Search:
 
     def glance_at(self, where, none, gradient):
         where = np.sort(where)
-        sizes = self.direction(where)
+        sizes = self.probe.direction(where)
         if none:
-            return self.rests(where, sizes), 1.0, where, sizes
-        fine, _, _, misfit = self.glance(where, sizes, gradient)
+            return self.probe.rests(where, sizes), 1.0, where, sizes
+        fine, _, _, misfit = self.probe.glance(where, sizes, gradient)
         return fine, misfit, where, sizes
 
     def look_at_all(self, settled, gradient):
@@ -262,11 +130,11 @@ class Search:
         where = np.flatnonzero(~settled.missing & np.isfinite(gradient).all(axis=0))
         if not where.size:
             return
-        sizes = np.where(gradient[0, where] < 0, -1, 1) * self.rng.uniform(
+        sizes = np.where(gradient[0, where] < 0, -1, 1) * self.probe.rng.uniform(
             0.5, 1, where.size)
-        if where.size == 1 or self.glance(where, sizes, gradient)[0]:
+        if where.size == 1 or self.probe.glance(where, sizes, gradient)[0]:
             return
-        if self.look_closer(where, sizes, gradient).bad.any():
+        if self.probe.look_closer(where, sizes, gradient).bad.any():
             self.take_apart(settled, [(0, where, sizes)], gradient)
 
     def note_part(self, settled, where, found, gradient):
@@ -283,8 +151,8 @@ class Search:
         settled.undecided += where.size
         largest = np.where(np.isfinite(gradient), np.abs(gradient), 0).max(axis=1)
         largest = largest * (1 if where.size == 1 else np.linalg.norm(
-            self.inputs.unit[where]))
-        if not (found.error <= self.precision.blur * largest)[:2].all():
+            self.probe.inputs.unit[where]))
+        if not (found.error <= self.probe.precision.blur * largest)[:2].all():
             settled.negligible = False
         if where.size == 1 and settled.example is None:
             settled.example = int(where[0]), found, int(found.blurred.argmax())

@@ -11,8 +11,8 @@ Precision.__doc__ = """What a float dtype can tell.
 
 eps: the distance from 1 to the next number. rtol: the relative tolerance. blur: the
 relative error of a difference from which on it decides nothing. step: of the first
-look. digits, shown: how much of a number, and the least error, a report names. tiny: the
-least number in full precision, or how far the ones below that are apart.
+look. digits, shown: how much of a number, and the least error, a report names. tiny:
+the least number in full precision, or how far the ones below that are apart.
 """
 
 PRECISIONS = {

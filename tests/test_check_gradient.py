@@ -468,8 +468,10 @@ def test_gradient_that_is_not_finite(dtype, size):
 
 def test_missing_gradient_where_the_slope_happens_to_be_0():
     for f in (np.square, np.cos, lambda x: np.maximum(x - 1, 0)):
-        text = failure(lambda x, f=f: tf.numpy_function(f, [x], x.dtype), [
-            tf.zeros([3], tf.float64)])
+        text = failure(
+            lambda x, f=f: tf.numpy_function(f, [x], x.dtype),
+            [tf.zeros([3], tf.float64)],
+        )
         assert "analytic None, numeric 0.0" in text
     assert check_gradient(tf.round, [numbers([0.2, 1.3])])  # steps have none
 
@@ -490,9 +492,9 @@ def test_small_errors_of_smooth_functions(f, x, factor):
 def test_wrong_sign_beside_a_large_output():
     @tf.custom_gradient
     def f(x):
-        return tf.stack([1e7 * x, tf.sin(x)]), lambda dy: (
-            1e7 * dy[0] - tf.cos(x) * dy[1]
-        )
+        return tf.stack(
+            [1e7 * x, tf.sin(x)]
+        ), lambda dy: 1e7 * dy[0] - tf.cos(x) * dy[1]
 
     assert verdict(f, [numbers(1.0)]) == "wrong"
 
@@ -505,8 +507,9 @@ def test_upstream_gradients_of_both_signs():
 
 def test_all_elements_wrong_in_projections():
     x = numbers(np.random.default_rng(0).normal(size=3000), "float32")
-    assert verdict(scaled(tf.reduce_logsumexp, 1.1), [x]) == "wrong"
-    assert verdict(tf.reduce_logsumexp, [x]) != "wrong"
+    few = {"projections": 20}
+    assert verdict(scaled(tf.reduce_logsumexp, 1.1), [x], **few) == "wrong"
+    assert verdict(tf.reduce_logsumexp, [x], **few) != "wrong"
 
 
 LOGITS = [[12.0, 0.1, -0.1], [0.2, 14.0, 0.0], [0.1, -0.2, 16.0]]
@@ -588,9 +591,7 @@ def test_f_that_ends_away_from_x():
 ])  # fmt: skip
 def test_arguments_that_are_refused(inputs, options, error, text):
     with pytest.raises(error, match=text):
-        check_gradient(
-            lambda *x: tf.add_n(x), [numbers(x) for x in inputs], **options
-        )
+        check_gradient(lambda *x: tf.add_n(x), [numbers(x) for x in inputs], **options)
 
 
 DIFFERENTIAL = [*OPS[:12], tf.nn.softmax, tf.reduce_logsumexp, tf.nn.elu]

@@ -1,4 +1,4 @@
-"""The numerics of differences, on functions whose derivatives are known: no TensorFlow."""
+"""The numerics of differences, on functions whose slopes are known: no TensorFlow."""
 
 import subprocess
 import sys

@@ -27,9 +27,12 @@ options = parser.parse_args()
 sys.path.insert(0, options.utils)
 
 import numpy as np  # noqa: E402
+
 from utils import check_gradient, tf  # noqa: E402
 
-WRONG = {"right": 1, "1e-4": 1.0001, "1e-2": 1.01, "10 %": 1.1, "factor 2": 2, "sign": -1}
+WRONG = {
+    "right": 1, "1e-4": 1.0001, "1e-2": 1.01, "10 %": 1.1, "factor 2": 2, "sign": -1,
+}  # fmt: skip
 TELLS = {"float64": 1e-5, "float32": 1e-3, "float16": 1e-2, "bfloat16": 0.1}
 
 UNARY = {
@@ -46,24 +49,37 @@ UNARY = {
     "expm1": lambda x: tf.exp(x) - 1, "leaky": lambda x: tf.nn.leaky_relu(x, 0.1),
 }  # fmt: skip
 MANY = {
-    "softmax": tf.nn.softmax, "log_softmax": tf.nn.log_softmax,
-    "logsumexp": tf.reduce_logsumexp, "sum": tf.reduce_sum,
+    "softmax": tf.nn.softmax,
+    "log_softmax": tf.nn.log_softmax,
+    "logsumexp": tf.reduce_logsumexp,
+    "sum": tf.reduce_sum,
     "sum of squares": lambda x: tf.reduce_sum(x * x),
-    "product": tf.reduce_prod, "mean": tf.reduce_mean, "max": tf.reduce_max,
-    "norm": tf.norm, "variance": tf.math.reduce_variance,
-    "layer norm": lambda x: (x - tf.reduce_mean(x)) * tf.math.rsqrt(
-        tf.math.reduce_variance(x) + tf.cast(1e-3, x.dtype)),
+    "product": tf.reduce_prod,
+    "mean": tf.reduce_mean,
+    "max": tf.reduce_max,
+    "norm": tf.norm,
+    "variance": tf.math.reduce_variance,
+    "layer norm": lambda x: (
+        (x - tf.reduce_mean(x))
+        * tf.math.rsqrt(tf.math.reduce_variance(x) + tf.cast(1e-3, x.dtype))
+    ),
     "cross entropy": lambda x: tf.nn.sparse_softmax_cross_entropy_with_logits(
-        [0], x[None]),
-    "outer": lambda x: x[:, None] * x, "cumsum": tf.math.cumsum,
-    "reverse": lambda x: tf.reverse(x, [0]), "gather": lambda x: tf.gather(x, [0, 0, 1]),
+        [0], x[None]
+    ),
+    "outer": lambda x: x[:, None] * x,
+    "cumsum": tf.math.cumsum,
+    "reverse": lambda x: tf.reverse(x, [0]),
+    "gather": lambda x: tf.gather(x, [0, 0, 1]),
     "two outputs": lambda x: (x * x, tf.sin(x)),
     "large beside small": lambda x: tf.stack([100 * x[0], x[1], x[2]]),
-    "matmul": lambda x: tf.matmul(x[None], x[:, None]), "sort": tf.sort,
+    "matmul": lambda x: tf.matmul(x[None], x[:, None]),
+    "sort": tf.sort,
 }
 POINTS = {
-    "near 1": [0.9, -1.1, 0.6], "small": [0.03, -0.011, 0.02],
-    "large": [3.1, -2.2, 4.3], "mixed": [0.01, -1.3, 2.7],
+    "near 1": [0.9, -1.1, 0.6],
+    "small": [0.03, -0.011, 0.02],
+    "large": [3.1, -2.2, 4.3],
+    "mixed": [0.01, -1.3, 2.7],
 }
 
 
