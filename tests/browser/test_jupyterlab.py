@@ -19,6 +19,7 @@ from nbformat import v4
 
 pytestmark = pytest.mark.browser
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+WIDGET = "application/vnd.jupyter.widget-view+json"
 SLIDER = ".jp-OutputArea .widget-slider:not(.widget-hidden)"
 RUN = """() => {
     window.outcome = null;
@@ -53,7 +54,7 @@ PIXELS = """selector => {
 def two_lessons():
     """The first lesson with a widget, and the first one with displayed formulas."""
     texts = {path: path.read_text("utf-8") for path in LESSONS}
-    widget = [path for path, text in texts.items() if "ipywidgets" in text][:1]
+    widget = [path for path, text in texts.items() if WIDGET in text][:1]
     plain = [path for path, text in texts.items() if "$$" in text]
     return [path for path in plain if path not in widget][:1] + widget
 
@@ -183,7 +184,7 @@ def test_lesson_in_jupyterlab(path, tab, lab):
     saved = run_in_lab(tab, lab, path.name)
     keep_views(tab, path.stem)
     found = list(complaints(tab, saved, stored))
-    if "ipywidgets" in path.read_text("utf-8"):
+    if WIDGET in path.read_text("utf-8"):
         if not any(map(has_widget, saved.cells)):
             found.append("no widget is in the saved copy")
         found += slider_complaints(tab, path.stem)
