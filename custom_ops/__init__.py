@@ -10,7 +10,7 @@ _HOME = {
     "py_func": "python_op",
     "NoGradientError": "python_op",
     "check_gradient": "gradient_check",
-    "GradientReport": "gradient_check",
+    "GradientReport": "gradient_report",
     "load_op": "cpp_op",
     "compile_command": "cpp_op",
     "load_mnist": "mnist",

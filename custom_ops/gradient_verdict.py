@@ -1,0 +1,98 @@
+"""From what was measured to a verdict: right, wrong, or undecided. NumPy alone."""
+
+from collections import namedtuple
+
+import numpy as np
+
+from .differences import SURE
+
+Precision = namedtuple("Precision", "eps rtol blur step digits shown")
+Precision.__doc__ = """What a float dtype can tell.
+
+eps: the distance from 1 to the next number. rtol: the relative tolerance. blur: the
+relative error of a difference from which on it decides nothing. step: of the first
+look. digits, shown: how much of a number, and the least error, a report names.
+"""
+
+PRECISIONS = {
+    "float64": Precision(2**-52, 1e-6, 1e-5, 2**-11, 4, 1e-6),
+    "float32": Precision(2**-23, 3e-5, 1e-3, 2**-5, 3, 1e-3),
+    "float16": Precision(2**-10, 5e-3, 5e-3, 2**-2, 2, 1e-1),
+    "bfloat16": Precision(2**-7, 3e-2, 5e-2, 2**-1, 1, 1e-1),
+}
+
+Finding = namedtuple(
+    "Finding", "kind analytic low high nearest error size bad blurred")
+Finding.__doc__ = """What was concluded of one direction, for each upstream gradient.
+
+kind: of the place, as in `differences.Slopes`. analytic: what TensorFlow computes.
+low, high: the slopes of the sides. nearest: what lies between them next to
+analytic, by how much it may be off (error), and how large its parts are (size).
+bad: that analytic is wrong. blurred: that neither right nor wrong can be told.
+"""
+
+
+def precision_of(dtypes, rtol=None):
+    """The precision of the coarsest dtype; rtol replaces its tolerance."""
+    coarse = max((PRECISIONS[name] for name in dtypes), key=lambda p: p.eps)
+    if rtol is None:
+        return coarse
+    blur = max(rtol, coarse.blur * min(1, rtol / coarse.rtol))
+    return coarse._replace(rtol=rtol, blur=blur, shown=rtol)
+
+
+def agrees(seen, weights, analytic, precision, alone):
+    """Whether a first look is enough to see that the gradient is right.
+
+    seen: from `differences.glance`. weights (K, m): upstream gradients. analytic:
+    (K,). alone: whether one number moved, so that a kink would show.
+    """
+    slope, sides, sizes = seen
+    size = np.abs(weights) @ np.abs(slope)
+    error = np.abs(analytic - weights @ slope)
+    fine = error <= precision.rtol / 2 * size
+    # Rounding and a kink near x set the sides apart.
+    near = 10 if precision.eps > 2**-40 else 4
+    fine &= np.abs(weights) @ np.abs(sides) <= near * precision.rtol * size
+    if alone:
+        fine &= np.abs(weights) @ np.abs(sizes) <= 300 * precision.rtol * size
+    return bool(fine.all())
+
+
+def decide(slopes, weights, analytic, precision, scale, noise=0.0):
+    """A `Finding` from `differences.Slopes`.
+
+    scale (K,): a derivative beside which a gradient of 0 is known well enough.
+    noise (K,): by how much rounding makes `analytic` itself rough.
+    """
+    heavy = np.abs(weights)
+    left, right = (weights * np.where(np.isfinite(side), side, 0)
+                   for side in (slopes.left, slopes.right))
+    low, high = np.minimum(left, right).sum(1), np.maximum(left, right).sum(1)
+    size = np.maximum(np.abs(left), np.abs(right)).sum(1)
+    error = together(np.where(heavy > 0, heavy * slopes.error, 0))
+    hidden = together(heavy * slopes.hidden)
+    nearest = np.clip(analytic, low, high)
+    gap = np.abs(analytic - nearest)
+    slack = error + precision.rtol * np.maximum(size, np.abs(nearest))
+    bad = ~(gap <= slack)
+    needed = np.where(bad, hidden + SURE * noise, 0)  # undecided then, not right
+    bad &= ~(gap <= slack + needed)
+    flat = (heavy > 0) @ slopes.flat.astype(float) > 0
+    perhaps = bad & flat & (np.abs(analytic) <= precision.rtol * size)
+    bad &= ~perhaps
+    whole = np.maximum(size, np.abs(analytic))
+    unsure = error + needed
+    blurred = ~bad & ((unsure > precision.blur * whole) | perhaps)
+    blurred &= ~((analytic == 0) & (error <= precision.blur * scale) & ~perhaps
+                 & (needed == 0))
+    bad |= ~np.isfinite(analytic)
+    kinds = [k for k in ("edge", "jump", "kink", "unknown") if
+             ((slopes.kind == k) & (heavy > 0).any(axis=0)).any()]
+    return Finding(kinds[0] if kinds else "smooth", analytic, low, high, nearest,
+                   unsure, size, bad, blurred & ~bad)
+
+
+def together(errors):
+    """The error of a sum of terms: errors of many of them seldom all add up."""
+    return np.minimum(errors.sum(axis=1), SURE * np.linalg.norm(errors, axis=1))
