@@ -22,7 +22,6 @@ FIRST_EDITION = {
     "05_check_relu_gradient",
     "06_draw_into_tensorboard",
     "07_return_two_outputs",
-    "08_pool_regions",
     "09_choose_a_method",
 }
 
