@@ -16,12 +16,6 @@ import nbformat
 import pictures
 from cell_names import Names
 
-# Lessons that are still as the first edition had them: the bounds of the second one
-# do not hold for them, and no answers to their exercises are kept.
-FIRST_EDITION = {
-    "08_pool_regions",
-}
-
 OPENING = ["What you'll do", "What you'll learn", "What you'll need"]
 CLOSING = ["Your turn", "In practice", "Summary", "Further reading"]
 EXERCISE_TAGS = ("exercise", "check", "solution")
@@ -69,10 +63,6 @@ class Lesson:
         self.cells = self.notebook.cells
         self.code = [cell for cell in self.cells if cell.cell_type == "code"]
         self.text = [cell for cell in self.cells if cell.cell_type == "markdown"]
-
-    @property
-    def second_edition(self):
-        return self.path.stem not in FIRST_EDITION
 
     def tagged(self, tag):
         return [cell for cell in self.code if tag in tags(cell)]
@@ -350,13 +340,11 @@ def resolved_links(lesson):
 @lesson_rule
 def cell_sizes(lesson):
     lines = sorted(len(cell.source.splitlines()) for cell in lesson.code)
-    practice = [cell for cell in lesson.code if set(tags(cell)) & set(EXERCISE_TAGS)]
     words = statistics.median(len(cell.source.split()) for cell in lesson.text)
     p90 = lines[int(0.9 * (len(lines) - 1))]
     ratio = len(lesson.text) / len(lesson.code)
-    most = 28 if lesson.second_edition else 30 + len(practice)
     for what, found, low, high in (
-        ("code cells", len(lesson.code), 8, most),
+        ("code cells", len(lesson.code), 8, 28),
         ("lines in half of the code cells", statistics.median(lines), 2, 7),
         ("lines in nine of ten code cells", p90, 1, 12),
         ("text cells for each code cell", round(ratio, 2), 1.0, 1.5),
@@ -373,8 +361,6 @@ def cell_sizes(lesson):
 @lesson_rule
 def length(lesson):
     """What can be read and done in 25 to 45 minutes; and the minutes are honest."""
-    if not lesson.second_edition:
-        return
     exercises = lesson.section("Your turn")[:1]
     start = lesson.cells.index(exercises[0]) if exercises else len(lesson.cells)
     before = sum(cell.cell_type == "code" for cell in lesson.cells[:start])
@@ -397,8 +383,6 @@ def length(lesson):
 @lesson_rule
 def folded(lesson):
     """The set-up cell, and cells that only draw or only assert, are folded."""
-    if not lesson.second_edition:
-        return
     for cell in lesson.code:
         why = (
             "is the set-up cell"
@@ -446,8 +430,6 @@ def parsed(cell):
 @lesson_rule
 def public_names(lesson):
     """Nothing private of another module: no reader could rely on it."""
-    if not lesson.second_edition:
-        return
     for cell in lesson.code:
         found = []
         for node in ast.walk(parsed(cell)):
@@ -469,7 +451,7 @@ def figures(lesson):
             continue
         if cell.source.splitlines()[-1] != "plt.show()":
             yield lesson.says(cell, "draws, but does not end in plt.show()")
-        if lesson.second_edition and not describes(cell):
+        if not describes(cell):
             yield lesson.says(cell, "describe what is seen, by alt(…) or move(…)")
         if set(tags(cell)) & set(EXERCISE_TAGS):
             continue

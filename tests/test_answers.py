@@ -13,16 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from lesson_rules import FIRST_EDITION, Lesson, lesson_paths
+from lesson_rules import Lesson, lesson_paths
 from notebook_plugin import COMPILERS
 from other_process import OtherProcess
 
 ROOT = Path(__file__).resolve().parents[1]
 ANSWERS = ROOT / "tests" / "answers"
 TEMPLATE = ROOT / "teaching" / "template" / "10_write_a_lesson.ipynb"
-LESSONS = [
-    path for path in lesson_paths(ROOT / "notebooks") if path.stem not in FIRST_EDITION
-]
+LESSONS = lesson_paths(ROOT / "notebooks")
 each_lesson = pytest.mark.parametrize(
     "path", [*LESSONS, TEMPLATE], ids=lambda path: path.stem
 )
@@ -97,4 +95,3 @@ def test_there_are_three_wrong_answers_and_two_right_ones(path):
 def test_each_file_of_answers_belongs_to_a_lesson():
     stems = {path.stem for path in [*lesson_paths(ROOT / "notebooks"), TEMPLATE]}
     assert {path.stem for path in ANSWERS.glob("*.py")} <= stems
-    assert FIRST_EDITION <= stems

@@ -387,23 +387,6 @@ def test_rule_sees_what_is_wrong(project, rule, change, complaint):
     assert any(complaint in said for said in found), found
 
 
-def test_what_a_second_edition_needs_is_not_asked_of_the_first(project, monkeypatch):
-    path = project / "notebooks" / "01_learn_shapes.ipynb"
-    cells = good_lesson("01_learn_shapes")
-    for change in (
-        unfold("setup"),
-        replace(FILLER, FILLER * 5),
-        replace("import time", "import utils._time"),
-        replace("alt('A red square')", "alt"),
-    ):
-        change(cells)
-    write(path, cells)
-    new_rules = ["length", "folded", "public_names", "figures"]
-    assert all(list(RULES[rule](Lesson(path))) for rule in new_rules)
-    monkeypatch.setattr(lesson_rules, "FIRST_EDITION", {path.stem})
-    assert not any(list(RULES[rule](Lesson(path))) for rule in new_rules)
-
-
 def test_a_picture_that_moves_brings_its_description(project):
     path = project / "notebooks" / "01_learn_shapes.ipynb"
     cells = good_lesson("01_learn_shapes")

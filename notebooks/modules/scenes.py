@@ -1,0 +1,97 @@
+"""Scenes of four handwritten digits, each with a box around it, for lesson 08."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import tensorflow as tf
+from matplotlib.colors import PowerNorm
+
+STYLES = ["-", "--", "-.", ":"]
+
+
+def make_scenes(rng, images, labels, count):
+    """Pictures of 64 by 64 pixels, a digit of its own size in each quarter.
+
+    Args:
+        rng: NumPy's random generator.
+        images, labels: of digits, as `load_mnist` returns them.
+        count: how many scenes.
+
+    Returns:
+        The scenes (count, 64, 64, 1), from 0 to 1; the boxes (4 * count, 5), in each
+        row the number of the scene, left, top, right and bottom (which belong to the
+        box); and the labels (4 * count,). The boxes of one scene never overlap.
+    """
+    scenes = np.zeros((count, 64, 64, 1), np.float32)
+    boxes, chosen = [], rng.integers(0, len(images), (count, 4))
+    for n, r, c in np.ndindex(count, 2, 2):
+        digit = images[chosen[n, 2 * r + c], :, :, None] / 255
+        size = rng.integers(16, 30)
+        y, x = 32 * np.array([r, c]) + rng.integers(0, 32 - size, 2)
+        digit = tf.image.resize(digit, [size, size])
+        scenes[n, y : y + size, x : x + size] = digit
+        boxes.append([n, x, y, x + size - 1, y + size - 1])
+    return scenes, np.array(boxes, np.float32), labels[chosen].astype(int).ravel()
+
+
+def batch(scenes, boxes, labels, start, count):
+    """`count` scenes from `start` on; in their boxes the scenes count from 0."""
+    mine = slice(4 * start, 4 * (start + count))
+    first = np.array([start, 0, 0, 0, 0], np.float32)
+    return scenes[start : start + count], boxes[mine] - first, labels[mine]
+
+
+def draw_boxes(ax, boxes):
+    """Frames along the outer edges of the pixels, each in a line style of its own."""
+    for number, (_, *corners) in enumerate(np.floor(np.asarray(boxes) + 0.5)):
+        left, top, right, bottom = np.array(corners) + [-0.5, -0.5, 0.5, 0.5]
+        ax.plot(
+            [left, right, right, left, left],
+            [top, top, bottom, bottom, top],
+            STYLES[number % 4],
+            color=f"C{number}",
+        )
+
+
+def draw_pooling(scene, boxes, pooled, gradients):
+    """Draw a scene with its boxes, the pooled boxes, and gradients.
+
+    Args:
+        scene: (64, 64, 1).
+        boxes: (boxes, 5), one or four of them.
+        pooled: (boxes, n, n, 1).
+        gradients: a dict from a title to a gradient of the shape of the scene.
+
+    Returns:
+        The figure. Gradients are on a scale of their own, the same for all figures,
+        on which small numbers can be told from 0.
+    """
+    side = 1 if len(boxes) == 1 else 2
+    grid = [[f"{side * r + c}" for c in range(side)] for r in range(side)]
+    fig, axes = plt.subplot_mosaic(
+        [["scene", grid, *gradients]],
+        figsize=(2.75 * (2 + len(gradients)), 2.7),
+        layout="constrained",
+    )
+    axes["scene"].imshow(scene[:, :, 0], cmap="gray")
+    axes["scene"].set(title="scene", xlabel="x", ylabel="y")
+    draw_boxes(axes["scene"], boxes)
+    for r, box in enumerate(pooled):
+        axes[f"{r}"].imshow(box[:, :, 0], cmap="gray", vmin=0, vmax=1)
+        axes[f"{r}"].set(title=f"box {r}, pooled", xticks=[], yticks=[])
+        axes[f"{r}"].title.set_fontsize(9)
+    for title, dx in gradients.items():
+        shown = axes[title].imshow(
+            dx[:, :, 0], cmap="inferno", norm=PowerNorm(0.4, vmin=0, vmax=4)
+        )
+        axes[title].set(title=title, xlabel="x")
+        draw_boxes(axes[title], boxes)
+    fig.colorbar(shown, ax=[axes[title] for title in gradients], ticks=range(5))
+    return fig
+
+
+def mean_search(data, image, rows, columns, pooled, argmax):
+    """The forward pass of exercise 1: the mean of each bin; it leaves argmax as is."""
+    for r, i, j in np.ndindex(pooled.shape[:3]):
+        y = slice(rows[0][r, i], rows[1][r, i])
+        x = slice(columns[0][r, j], columns[1][r, j])
+        pooled[r, i, j] = data[image[r], y, x].mean(axis=(0, 1))
