@@ -14,6 +14,12 @@ JACOBIANS = """def np_softmax_grad(p, dp):
     return np.vectorize(lambda q, dq: q * (dq - q @ dq),
                         signature="(k),(k)->(k)")(p, dp)
 """
+CLASSES = """def np_softmax_grad(p, dp):
+    total = 0
+    for k in range(p.shape[1]):
+        total = total + p[:, k] * dp[:, k]
+    return p * (dp - total[:, None])
+"""
 NO_MEAN = """def np_softmax_grad(p, dp):
     return p * (dp - np.sum(p * dp))
 """
@@ -42,11 +48,34 @@ def np_softplus_grad(x, dy):
     return dy * np.where(x >= 0, 1 / (1 + e), e / (1 + e))
 """
 
+CLIPPED = """def np_softplus(x):
+    return np.where(x > 30, x, np.log1p(np.exp(np.clip(x, -80, 80))))
+
+
+def np_softplus_grad(x, dy):
+    return dy / (1 + np.exp(-x))
+"""
+FLAT = """def np_softplus(x):
+    return np.logaddexp(0, x)
+
+
+def np_softplus_grad(x, dy):
+    return dy * np.where(x < -40, 0, 1 / (1 + np.exp(-x)))
+"""
+TWO_SCORES = """def np_softplus(x):
+    return np_log_sum_exp(np.stack([0 * x, x], axis=1))
+
+
+def np_softplus_grad(x, dy):
+    return dy / (1 + np.exp(-x))
+"""
+
 WRONG = {
     1: [
         ("loop", LOOP),
         ("loop", LIST),
         ("loop", JACOBIANS),
+        ("loop", CLASSES),
         ("each row", NO_MEAN),
         ("sum over j", COLUMNS),
         ("sum over j", DIAGONAL),
@@ -59,6 +88,9 @@ WRONG = {
         ("gradient", SOFTPLUS.format(STABLE, "dy * np.exp(x) / (1 + np.exp(x))")),
         ("gradient", SOFTPLUS.format(STABLE, "dy * (x > 0)")),
         ("gradient", SOFTPLUS.format(STABLE, "dy * (1 + np.tanh(x / 2)) / 2")),
+        ("value at x = [-300.0]", CLIPPED),
+        ("gradient at x = [-300.0]", FLAT),
+        ("value at x = [-30.0]", TWO_SCORES),
         ("multiplied by dy", SOFTPLUS.format(STABLE, "1 / (1 + np.exp(-x))")),
     ],
 }
@@ -73,6 +105,7 @@ RIGHT = {
     ],
     2: [
         SOFTPLUS.format("np.logaddexp(0, x)", "dy / (1 + np.exp(-x))"),
+        SOFTPLUS.format("np.logaddexp(0, x)", "dy * np.exp(x - np.logaddexp(0, x))"),
         WHERE,
     ],
 }

@@ -10,6 +10,42 @@ def sqrt_grad(op, dy, dh):
     y, h = op.outputs
     return {}
 """
+AGAIN = """def np_sqrt(x):
+    return np.sqrt(x), 0.5 / np.sqrt(x)
+
+
+def np_half(x):
+    return 0.5 / np.sqrt(x)
+
+
+def sqrt_grad(op, dy, dh):
+    def grad(op, dh):
+        return -dh * op.outputs[0] / (2 * op.inputs[0])
+
+    x = op.inputs[0]
+    h = py_func(np_half, [x], like(x), grad=grad)
+    return dy * h - 2 * dh * h * h * h
+"""
+RNG = """rng = np.random.default_rng(0)
+
+
+def np_noisy(x, seed):
+{}
+    return x + rng.normal(size=x.shape)
+"""
+CACHE = """rng = np.random.default_rng(0)
+drawn = {}
+
+
+def np_noisy(x, seed):
+    if int(seed) not in drawn:
+        drawn[int(seed)] = rng.normal(size=x.shape)
+    return x + drawn[int(seed)]
+"""
+UNIFORM = """def np_noisy(x, seed):
+    noise = np.random.default_rng(int(seed)).uniform(-1, 1, x.shape)
+    return x + np.sqrt(3) * noise
+"""
 NOISY = "def np_noisy(x, seed):\n{}\n"
 
 WRONG = {
@@ -22,8 +58,29 @@ WRONG = {
         ("multiplied by dy", SQRT.format("y, 0.5 / y", "h - 2 * dh * h * h * h")),
         ("tiny", SQRT.format("y, 0.5 / y", "dy * h - 2 * dh * h**3")),
         ("tiny", SQRT.format("y, 0.5 / y", "dy * h - dh / (4 * y * y * y)")),
+        ("NumPy again", AGAIN),
     ],
     2: [
+        (
+            "own state",
+            RNG.format("    global rng\n    rng = np.random.default_rng(int(seed))"),
+        ),
+        (
+            "own state",
+            RNG.format(
+                "    fresh = np.random.default_rng(int(seed))\n"
+                "    rng.bit_generator.state = fresh.bit_generator.state"
+            ),
+        ),
+        ("own state", CACHE),
+        ("normal noise", UNIFORM),
+        (
+            "other seed",
+            NOISY.format(
+                "    rng = np.random.default_rng(int(seed) % 2)\n"
+                "    return x + rng.normal(size=x.shape)"
+            ),
+        ),
         (
             "same inputs",
             "rng = np.random.default_rng(0)\n\n\n"
@@ -76,6 +133,7 @@ RIGHT = {
             "    noise = np.random.default_rng([int(seed), 7]).standard_normal(x.shape)"
             "\n    return x + noise"
         ),
+        NOISY.format("    return np.random.default_rng(int(seed)).normal(x)"),
         NOISY.format(
             "    state = np.random.RandomState(int(seed))\n"
             "    return x + state.normal(0, 1, x.shape)"
