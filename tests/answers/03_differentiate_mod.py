@@ -47,7 +47,10 @@ WRONG = {
         ("narrow valley", "stages = [3, 10, 20]\n"),
         ("three stages", "stages = [1, 3, 6, 12, 20]\n"),
         ("three stages", "stages = list(range(1, 21))\n"),
-        ("not yet", "stages = 3\n"),
+        ("three stages", "stages = 20\n"),
+        ("from 1 to 20", "stages = [1, 10, 40]\n"),
+        ("from 1 to 20", "stages = [-19, 10, 20]\n"),
+        ("from 1 to 20", "stages = [0, 10, 20]\n"),
         ("not yet", "stages = None\n"),
     ],
 }
