@@ -13,7 +13,6 @@ import pytest
 from nbformat import v4
 from PIL import Image
 
-import lesson_rules
 from lesson_rules import CLOSING, COMMANDS, OPENING, README_RULES, RULES, Lesson
 
 FOLDED = {"source_hidden": True}

@@ -44,7 +44,9 @@ def test_what_is_no_exception_is_named(kind):
         py_func(func, [X], tf.float32)
 
 
-@pytest.mark.parametrize("odd", ["\0", "\udc80", "{0} %s %d", "{{node x}}", "a" * 10**5])
+@pytest.mark.parametrize(
+    "odd", ["\0", "\udc80", "{0} %s %d", "{{node x}}", "a" * 10**5]
+)
 def test_odd_messages_come_to_their_end(odd):
     def func(x):
         raise ValueError(f"before {odd} after")

@@ -64,8 +64,8 @@ import tensorflow as tf
 tf.config.experimental.set_synchronous_execution(False)
 """
 EVERY = """[
-    lambda: op(inner)(one), lambda: op(op(op(inner)))(one), lambda: count(tf.constant(5)) + 2,
-    mapped, served, started,
+    lambda: op(inner)(one), lambda: op(op(op(inner)))(one),
+    lambda: count(tf.constant(5)) + 2, mapped, served, started,
 ]"""
 
 

@@ -234,5 +234,3 @@ def test_nothing_done_to_a_list_changes_a_gradient(wrap):
     for _ in range(2):
         assert tape.gradient(y, x).numpy().tolist() == [0, 1]
     assert [kind[1:] for kind in kinds] == [(list, list)]
-
-
