@@ -102,7 +102,9 @@ def clear(found, precision):
     """Whether nothing that is further away could change the verdict."""
     gap = np.abs(found.analytic - found.nearest)
     slack = found.error + precision.rtol * np.maximum(found.size, np.abs(found.nearest))
-    sure = ~found.blurred & (~found.bad | (gap > 10 * slack))
+    # At rest close to x: rounding may do that, and what is further away tells.
+    moves = found.error < precision.blur * found.size
+    sure = ~found.blurred & (~found.bad | ((gap > 10 * slack) & moves))
     return found.kind in ("smooth", "kink", "jump") and bool(sure.all())
 
 
