@@ -6,10 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import psutil
+import tensorflow as tf
 from scipy.special import lambertw
 
 from .pictures import figure
 
+tf.get_logger().setLevel("ERROR")  # else saving a model tells the folder
 PACKAGE = Path(__file__).resolve().parents[1] / "cpp" / "lambert_w"
 
 
