@@ -1,9 +1,13 @@
 """Scenes of four handwritten digits, each with a box around it, for lesson 08."""
 
+import timeit
+
 import matplotlib.pyplot as plt
 import numpy as np
 import tensorflow as tf
 from matplotlib.colors import PowerNorm
+
+from utils import gradient
 
 STYLES = ["-", "--", "-.", ":"]
 
@@ -95,3 +99,36 @@ def mean_search(data, image, rows, columns, pooled, argmax):
         y = slice(rows[0][r, i], rows[1][r, i])
         x = slice(columns[0][r, j], columns[1][r, j])
         pooled[r, i, j] = data[image[r], y, x].mean(axis=(0, 1))
+
+
+def window(rows, columns, r, i, j):
+    """The rows and the columns of bin i, j of box r, as two slices."""
+    y = slice(rows[0][r, i], rows[1][r, i])
+    return y, slice(columns[0][r, j], columns[1][r, j])
+
+
+def times(pool, boxes, side):
+    """Seconds for pooling, and for pooling with its gradient: the best of four."""
+    data = np.random.default_rng(0).normal(size=(1, side, side, 16))
+    data = tf.constant(data, tf.float32)
+
+    def forward():
+        return pool(data, boxes, 7)
+
+    def both():
+        return gradient(lambda x: pool(x, boxes, 7), data)
+
+    runs = forward, both
+    return np.array([min(timeit.repeat(run, number=1, repeat=4)) for run in runs])
+
+
+def one_epoch(scenes, boxes, labels, logits, layers, adam):
+    """Train once on all scenes, 25 at a time."""
+    for start in range(0, len(scenes), 25):
+        *inputs, answers = batch(scenes, boxes, labels, start, 25)
+        with tf.GradientTape() as tape:
+            losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
+                answers, logits(*inputs)
+            )
+        weights = [weight for layer in layers for weight in layer.weights]
+        adam.apply(tape.gradient(losses, weights), weights)
