@@ -5,7 +5,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 
-COUNT, SECONDS = 64, 0.005
+COUNT, SECONDS = 32, 0.005
 
 
 def waits(i):
@@ -46,7 +46,7 @@ def processes(count=8):
     return pool.map
 
 
-def seconds_of(mapping, call, rounds=3):
+def seconds_of(mapping, call, rounds=2):
     """For all calls; the best of some rounds, since others may use the machine."""
     times = []
     for _ in range(rounds):

@@ -26,8 +26,53 @@ WRONG = {
             "def my_recipe(func, inp, Tout, stateful=True, grad=None):\n"
             "    return None\n",
         ),
+        # the gradient is right, the promise is not passed on
+        (
+            "hand stateful on",
+            RECIPE.replace("TYPES", '{"PyFunc": name}').replace(
+                "Tout, stateful)", "Tout, True)"
+            ),
+        ),
+        (
+            "hand stateful on",
+            "def my_recipe(func, inp, Tout, stateful=True, grad=None):\n"
+            "    return my_py_func(func, inp, Tout, grad)\n",
+        ),
     ],
     2: [
+        # compares with dy, which has the shape of y
+        (
+            "dy may have another",
+            "def guarded(grad):\n"
+            "    def checked(op, dy):\n"
+            "        dx = grad(op, dy)\n"
+            "        if dx.shape != dy.shape:\n"
+            "            raise ValueError('shape')\n"
+            "        return dx\n"
+            "    return checked\n",
+        ),
+        # returns the error
+        (
+            "refused",
+            "def guarded(grad):\n"
+            "    def checked(op, dy):\n"
+            "        dx = grad(op, dy)\n"
+            "        if dx.shape != op.inputs[0].shape:\n"
+            "            return ValueError('shape')\n"
+            "        return dx\n"
+            "    return checked\n",
+        ),
+        # counts the elements
+        (
+            "(1, 2)",
+            "def guarded(grad):\n"
+            "    def checked(op, dy):\n"
+            "        dx = grad(op, dy)\n"
+            "        if np.prod(dx.shape) != np.prod(op.inputs[0].shape):\n"
+            "            raise ValueError('shape')\n"
+            "        return dx\n"
+            "    return checked\n",
+        ),
         # compares the number of axes alone
         (
             "(1,)",

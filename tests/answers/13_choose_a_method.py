@@ -31,6 +31,16 @@ WRONG = {
             KEEPS + "    dx = tape.gradient(y, x)\n" + "    yield dx, [3, 48]\n" * 2,
         ),
         ("each pair", KEEPS + "    yield tape.gradient(y, x), [3, 47]\n" * 2),
+        # compares the first answer with the second
+        (
+            "each pair",
+            KEEPS + "    yield tape.gradient(y, x), tape.gradient(y, x)\n"
+            "    yield tape.gradient(y, x), [3, 48]\n",
+        ),
+        (
+            "each pair that you yield",
+            KEEPS + "    return tape.gradient(y, x), [3, 48]\n",
+        ),
     ],
     2: [
         # no sum over the outputs
@@ -57,6 +67,18 @@ WRONG = {
             "sum over the outputs",
             RUNS + "    return np.array([dy @ (run(p + h * e) - run(p - h * e)) / h\n"
             "                     for e in np.eye(len(p))])\n",
+        ),
+        # forward differences
+        (
+            "central differences",
+            RUNS + "    return np.array([dy @ (run(p + h * e) - run(p))\n"
+            "                     for e in np.eye(len(p))]) / h\n",
+        ),
+        # takes the number of outputs for the number of parameters
+        (
+            "sum over the outputs",
+            RUNS + "    return np.array([dy @ (run(p + h * e) - run(p - h * e))\n"
+            "                     for e in np.eye(len(dy))]) / (2 * h)\n",
         ),
         # runs the simulator for each output anew
         (

@@ -19,6 +19,7 @@ WRONG = {
         ("before step 25", TWICE + "stop % every + 1\n"),
         ("before step 25", TWICE + "stop // every\n"),
         ("before step 25", TWICE + "(stop - 1) % every\n"),
+        ("every 25", TWICE + "stop % 10\n"),
         ("before step 0", TWICE + "stop % every if stop > 0 else every\n"),
     ],
 }
