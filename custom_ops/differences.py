@@ -178,8 +178,8 @@ def _slopes(y, values, scale):
     count, m = below.shape
     t = np.concatenate([-left[::-1], [0.0], right])
     change = np.concatenate([below[::-1], np.zeros((1, m)), above])
-    groups = [_Points(count, (-1, 0, 1), width) for width in (5, 9)]
-    for some in (groups[:1], groups):
+    groups = [_Points(count, (-1, 0, 1), width) for width in (5, 9, 17)]
+    for some in (groups[:1], groups[:2], groups):
         slope, error, flat = _best(t, change, some, 6, y, scale)[:3]
         doubt = ~(error <= scale[2] * np.abs(slope)) | flat
         if not doubt.any():

@@ -10,16 +10,17 @@ Precision = namedtuple("Precision", "eps rtol blur step digits shown tiny")
 Precision.__doc__ = """What a float dtype can tell.
 
 eps: the distance from 1 to the next number. rtol: the relative tolerance. blur: the
-relative error of a difference from which on it decides nothing. step: of the first
-look. digits, shown: how much of a number, and the least error, a report names. tiny:
-the least number in full precision, or how far the ones below that are apart.
+relative error that never passes: where rounding leaves room for it, nothing is decided.
+step: of the first look. digits, shown: how much of a number, and the least error, a
+report names. tiny: the least number in full precision, or how far those below it are
+apart.
 """
 
 PRECISIONS = {
     "float64": Precision(2**-52, 1e-6, 1e-5, 2**-11, 4, 1e-6, 2.3e-308),
     "float32": Precision(2**-23, 3e-5, 1e-3, 2**-5, 3, 1e-3, 1.2e-38),
-    "float16": Precision(2**-10, 5e-3, 5e-3, 2**-2, 2, 1e-1, 2**-24),
-    "bfloat16": Precision(2**-7, 3e-2, 5e-2, 2**-1, 1, 1e-1, 1.2e-38),
+    "float16": Precision(2**-10, 5e-3, 1e-2, 2**-2, 2, 1e-1, 2**-24),
+    "bfloat16": Precision(2**-7, 3e-2, 1e-1, 2**-1, 1, 1e-1, 1.2e-38),
 }
 
 Finding = namedtuple(
@@ -88,7 +89,7 @@ def decide(slopes, weights, analytic, precision, scale, noise=0.0):
     bad &= ~perhaps
     whole = np.maximum(size, np.abs(analytic))
     unsure = error + needed
-    blurred = ~bad & ((unsure > precision.blur * whole) | perhaps)
+    blurred = ~bad & ((gap + unsure > precision.blur * whole) | perhaps)
     blurred &= ~((analytic == 0) & (error <= precision.blur * scale) & ~perhaps
                  & (needed == 0))
     bad |= ~np.isfinite(analytic)
