@@ -17,6 +17,7 @@ import threading
 import time
 import types
 import warnings
+from pathlib import Path
 
 SHOWN_LINES = 10  # of what the student's code printed
 SHOWN_LETTERS = 300  # of a line, a message, a value
@@ -299,11 +300,14 @@ def take_what_came_late(thread):
 
 
 def threads_of_tensorflow():
-    """Threads that were not started by Python, and run some now."""
-    found, main = set(), threading.main_thread().ident
+    """Threads of TensorFlow's that run Python now: their stack begins in its registry.
+
+    Others that Python did not start, such as a kernel's, are none of our business.
+    """
+    found = set()
     for thread, frame in sys._current_frames().items():
         while frame.f_back is not None:
             frame = frame.f_back
-        if thread != main and frame.f_code.co_name != "_bootstrap":
+        if Path(frame.f_code.co_filename).name == "script_ops.py":
             found.add(thread)
     return found
