@@ -50,8 +50,8 @@ NOISY = "def np_noisy(x, seed):\n{}\n"
 
 WRONG = {
     1: [
-        ("h", SQRT.format("y, y", "dy * 0.5 / y")),
-        ("h", SQRT.format("y, 1 / y", "dy * h / 2")),
+        ("output h", SQRT.format("y, y", "dy * 0.5 / y")),
+        ("output h", SQRT.format("y, 1 / y", "dy * h / 2")),
         ("value", SQRT.format("x, 0.5 / y", "dy * h")),
         ("second derivative", SQRT.format("y, 0.5 / y", "dy * h")),
         ("second derivative", SQRT.format("y, 0.5 / y", "dy * h + 2 * dh * h**3")),
