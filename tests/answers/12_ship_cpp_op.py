@@ -11,7 +11,7 @@ EACH = "  for (int64_t i = begin; i < end; ++i) "
 WRONG = {
     1: [
         (
-            "input 1",
+            "elements wrong",
             "def clip_grad(op, dy):\n"
             "    x, low, high = op.inputs\n"
             "    inside = tf.cast((x > low) & (x < high), dy.dtype)\n"
@@ -26,7 +26,7 @@ WRONG = {
             "    return dy - below - above, below, above\n",
         ),
         (
-            "input 1",
+            "elements wrong",
             "def clip_grad(op, dy):\n"
             "    x, low, high = op.inputs\n"
             "    zero = tf.zeros_like(dy)\n"
@@ -34,7 +34,7 @@ WRONG = {
             "    return dy - below - above, tf.reduce_sum(above), tf.reduce_sum(below)\n",
         ),
         (
-            "input 1",
+            "elements wrong",
             "def clip_grad(op, dy):\n"
             "    x, low, high = op.inputs\n"
             "    zero = tf.zeros_like(dy)\n"
