@@ -27,7 +27,8 @@ def owned(results, inputs):
         if results[i].dtype.hasobject:  # TensorFlow copies texts itself
             continue
         if type(results[i]) is np.ndarray:
-            if sys.getrefcount(results[i]) <= 2 and not getweakrefcount(results[i]) and (
+            held = sys.getrefcount(results[i]) > 2 or getweakrefcount(results[i])
+            if not held and (
                 results[i].flags.owndata
                 or type(results[i].base) is np.ndarray
                 and results[i].base.flags.owndata
