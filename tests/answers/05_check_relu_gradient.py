@@ -9,6 +9,12 @@ WRONG = {
         ("power of eps", "def best_step(eps):\n    return 1.5e-8\n"),
         ("factor", "def best_step(eps):\n    return 1000 * eps ** 0.5\n"),
         ("factor", "def best_step(eps):\n    return 0.01 * np.sqrt(eps)\n"),
+        ("positive", "def best_step(eps):\n    return -eps**0.5\n"),
+        ("one positive", "def best_step(eps):\n    return np.array([eps]) ** 0.5\n"),
+        ("factor", "def best_step(eps):\n    return (2 * eps) ** 0.5\n"),
+        ("factor", "def best_step(eps):\n    return (eps / 2) ** 0.5\n"),
+        ("factor", "def best_step(eps):\n    return 2 * eps**0.5\n"),
+        ("factor", "def best_step(eps):\n    return eps**0.5 / 10\n"),
     ],
     2: [
         (
@@ -34,6 +40,21 @@ WRONG = {
             "instead of",
             "def mended_celu(x):\n    return tf.nn.relu(x)\n",
         ),
+        (
+            "not only at x = 0",
+            "def mended_celu(x):\n"
+            "    @tf.custom_gradient\n"
+            "    def f(x):\n"
+            "        y = tf.where(x < 0, tf.math.expm1(tf.minimum(x, 0)), x)\n"
+            "        return y, lambda dy: tf.exp(tf.minimum(x, 0))\n"
+            "    return f(tf.convert_to_tensor(x))\n",
+        ),
+        (
+            "not only at x = 0",
+            "def mended_celu(x):\n"
+            "    below = tf.stop_gradient(tf.math.expm1(tf.minimum(x, 0)))\n"
+            "    return tf.where(x < 0, below, x)\n",
+        ),
     ],
     3: [
         ("360", "inputs = np.random.default_rng(0).normal(size=(6, 60))\n"),
@@ -48,7 +69,9 @@ WRONG = {
 RIGHT = {
     1: [
         "def best_step(eps):\n    return np.sqrt(eps)\n",
-        "def best_step(eps):\n    return 2 * eps ** 0.5\n",
+        "def best_step(eps):\n    return tf.sqrt(eps)\n",
+        "def best_step(eps):\n    return tf.sqrt(tf.constant(eps, tf.float64))\n",
+        "def best_step(eps):\n    return 10 ** (np.log10(eps) / 2)\n",
     ],
     2: [
         "def mended_celu(x):\n    return tf.nn.elu(x)\n",
