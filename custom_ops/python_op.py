@@ -160,7 +160,7 @@ def py_func(func, inp, Tout, stateful=True, name=None, grad=None):
     """Turn a NumPy function into a TensorFlow op with a gradient of its own.
 
     The op gives the same values and the same gradients in eager mode, inside a
-    `tf.function` and in a `tf.compat.v1` session. Lesson 00 builds it by hand.
+    `tf.function` and in a `tf.compat.v1` session. Lesson 09 builds it by hand.
 
     Args:
         func: called with one read-only NumPy array for each input (0-d for a
