@@ -16,6 +16,12 @@ WRONG = {
             "has no numbers yet",
             "def exp_grad(op, dy):\n    return op.outputs[0].numpy() * dy\n",
         ),
+        (
+            "any shape",
+            "def exp_grad(op, dy):\n"
+            "    y = op.outputs[0]\n"
+            "    return tf.stack([dy[i] * y[i] for i in range(9)])\n",
+        ),
     ],
     2: [
         (
@@ -51,6 +57,23 @@ WRONG = {
             "    a, b = op.inputs\n"
             "    y = np.hypot(a, b)\n"
             "    return [dy * a / y, dy * b / y]\n",
+        ),
+        (
+            "other numbers and shapes",
+            "def hypot_grad(op, dy):\n"
+            "    a, b = op.inputs\n"
+            "    c = tf.constant([3 / 5, -5 / 13, 8 / 17, -7 / 25], a.dtype)\n"
+            "    d = tf.constant([4 / 5, 12 / 13, -15 / 17, -24 / 25], a.dtype)\n"
+            "    return [dy * c, dy * d]\n",
+        ),
+        (
+            "other numbers and shapes",
+            "def hypot_grad(op, dy):\n"
+            "    a, b = op.inputs\n"
+            "    y = op.outputs[0]\n"
+            "    s = tf.constant([1.0, -1, 1, -1], a.dtype)\n"
+            "    t = tf.constant([1.0, 1, -1, -1], a.dtype)\n"
+            "    return [dy * s * abs(a) / y, dy * t * abs(b) / y]\n",
         ),
     ],
 }
