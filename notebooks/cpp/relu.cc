@@ -45,7 +45,7 @@ absl::Status MyReluGradient(const AttrSlice&, FunctionDef* graph) {
       {"dx: T"},
       // Attributes.
       {"T: {float, double}"},
-      // Nodes: results, op, arguments, attributes.
+      // Nodes: results, op, arguments, attributes ($T is our T).
       {{{"dx"}, "MyReluGrad", {"x", "dy"}, {{"T", "$T"}}}});
   return absl::OkStatus();
 }
@@ -92,16 +92,5 @@ class MyReluGradOp : public OpKernel {
 
 REGISTER_KERNELS(float);
 REGISTER_KERNELS(double);
-
-// An op whose gradient names an op that does not exist. To ask for that
-// gradient ends the process, so lesson 07 does it in a process of its own.
-REGISTER_OP("WrongName").Input("x: float").Output("y: float");
-
-absl::Status WrongNameGradient(const AttrSlice&, FunctionDef* graph) {
-  *graph = FDH::Define({"x: float", "dy: float"}, {"dx: float"}, {},
-                       {{{"dx"}, "MyReluGrda", {"x", "dy"}}});  // misspelt
-  return absl::OkStatus();
-}
-REGISTER_OP_GRADIENT("WrongName", WrongNameGradient);
 
 }  // namespace

@@ -24,7 +24,7 @@ def draw_circle(op, x, dsine, dcosine):
     left.plot(y.cosine[:-1], y.sine[:-1], "k-", cosine, sine, "ko")
     left.arrow(cosine, sine, dcosine, dsine, head_width=0.12, color="C1")
     left.plot(
-        [cosine, cosine - sine * dx[-1]], [sine, sine + cosine * dx[-1]], "C0--", lw=3
+        [cosine, cosine - sine * dx[-1]], [sine, sine + cosine * dx[-1]], "C0-", lw=4
     )
     left.text(cosine + dcosine + 0.15, sine + dsine, "dy", color="C1")
     left.text(

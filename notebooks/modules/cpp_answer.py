@@ -83,7 +83,7 @@ ZERO_OUT = r"""
 
 template <typename T>
 struct Values {
-  T* data;
+  T* start;
   int64_t n;
   T& operator()(int64_t i) const {
     if (i < 0 || i >= n) {
@@ -91,17 +91,33 @@ struct Values {
       std::fflush(stdout);
       std::_Exit(1);
     }
-    return data[i];
+    return start[i];
   }
+  T* data() const { return start; }
   int64_t size() const { return n; }
+  int64_t dimension(int) const { return n; }
+  void setConstant(T value) const { std::fill(start, start + n, value); }
+  void setZero() const { setConstant(T(0)); }
+};
+
+struct TensorShape {
+  int64_t n;
+  int dims() const { return 1; }
+  int64_t dim_size(int) const { return n; }
+  int64_t num_elements() const { return n; }
 };
 
 struct Tensor {
-  void* data;
+  void* start;
   int64_t n;
+  int dims() const { return 1; }
   int64_t NumElements() const { return n; }
+  int64_t dim_size(int) const { return n; }
+  TensorShape shape() const { return {n}; }
   template <typename T>
-  Values<T> vec() const { return {static_cast<T*>(data), n}; }
+  Values<const T> vec() const { return {static_cast<const T*>(start), n}; }
+  template <typename T>
+  Values<const T> flat() const { return vec<T>(); }
 };
 
 template <typename T>
@@ -114,13 +130,21 @@ ANSWER
 template <typename T>
 void Try(const char* type) {
   for (int n : {3, 1, 2, 6}) {
-    std::vector<T> x(n), y(n, T(77));
-    std::vector<int32_t> indices(n, 77);
-    for (int i = 0; i < n; ++i) x[i] = T((i * i + 3) / T(1.7));
-    Loop<T>({x.data(), n}, {y.data(), n}, {indices.data(), n});
+    std::vector<T> x(n), y(n + 16, T(77));
+    std::vector<int32_t> indices(n + 16, 77);
+    for (int i = 0; i < n; ++i) x[i] = T((i * i + 3) / T(1.7)) - T(4);
+    Loop<T>({x.data(), n}, {y.data() + 8, n}, {indices.data() + 8, n});
+    for (int i = -8; i < n + 8; ++i) {
+      if ((i < 0 || i >= n) && (y[i + 8] != T(77) || indices[i + 8] != 77)) {
+        std::printf("index %d was written, but the vector has %d elements\n", i, n);
+        std::fflush(stdout);
+        std::_Exit(1);
+      }
+    }
     for (int i = 0; i < n; ++i) {
-      const char* what = indices[i] != i ? "indices"
-                         : y[i] != (i == n - 1 ? x[i] : T(0)) ? "y" : nullptr;
+      const T wanted = i == n - 1 ? x[i] : T(0);
+      const char* what = indices[i + 8] != i ? "indices"
+                         : y[i + 8] != wanted ? "y" : nullptr;
       if (what) {
         std::printf("%s, %d elements: %s is wrong at element %d\n", type, n, what, i);
         std::fflush(stdout);
