@@ -35,6 +35,12 @@ def failure(f, inputs, **options):
 # ...................................................................... wrong
 
 
+def test_a_wrong_gradient_is_a_short_traceback():
+    with pytest.raises(AssertionError) as caught:
+        check_gradient(op(tf.square, lambda dy, x: x * dy), [numbers(1.0)])
+    assert [entry.name for entry in caught.traceback][1:] == ["check_gradient"]
+
+
 def test_the_worst_element_is_named_as_promised():
     text = failure(op(tf.square, lambda dy, x: 2.1 * x * dy), [numbers([1.0, 2.0])])
     assert text.startswith(
