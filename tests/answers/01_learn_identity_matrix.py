@@ -39,6 +39,21 @@ WRONG = {
             "    return (tf.matmul(ones, w, transpose_b=True),\n"
             "            tf.matmul(x, ones, transpose_a=True))\n",
         ),
+        # sizes of one case written out
+        (
+            "other shapes",
+            ROWS + "    d = [[sum(dy[i, k] * w[j, k] for k in range(2))\n"
+            "          for j in range(3)] for i in range(4)]\n"
+            "    return tf.stack(d), tf.transpose(x) @ dy\n",
+        ),
+        # a tensor from outside, not in the list
+        (
+            "in its list",
+            ROWS + "    dx = py_func(lambda dy: dy @ np.transpose(w), [dy], like(x))\n"
+            "    dw = py_func(lambda dy: np.transpose(x) @ dy, [dy], like(w))\n"
+            "    return dx, dw\n",
+        ),
+        ("in its list", ROWS + "    return dy @ w.T, x.T @ dy\n"),
         (
             "1 gradients",
             ROWS + "    return py_func(lambda dy, w: dy @ w.T, [dy, w], like(x))\n",
