@@ -262,7 +262,7 @@ def broken(tmp_path_factory, workplace):
     tree = copy_of_project(folder / "project")
     for path in (tree / "notebooks").glob("*.ipynb"):
         path.unlink()
-    (tree / "README.md").write_text("## The lessons\n\n## Another section\n")
+    (tree / "README.md").write_text("## The lessons\n\n## Look things up\n")
     nbformat.write(broken_lesson(), tree / "notebooks" / "00_broken.ipynb")
     made = {}
     for kind, words in {
