@@ -58,10 +58,11 @@ def draw_costs(sizes, alone, ops):
     """Time of a call over its size; a dot where the work equals the call's cost."""
     _, ax = plt.subplots(figsize=(7, 3), layout="constrained")
     ax.loglog(sizes, alone, "-", color="0.4", label="np.sin alone")
-    for (name, times), style in zip(ops.items(), ["--", ":"], strict=True):
+    looks = [("--", "full"), (":", "none")]  # no two differ in colour alone
+    for (name, times), (style, fill) in zip(ops.items(), looks, strict=True):
         (line,) = ax.loglog(sizes, times, style, label=f"as an op, {name}")
         if (size := crossing(sizes, alone, times[0])) is not None:
-            ax.plot(size, times[0], "o", color=line.get_color())
+            ax.plot(size, times[0], "o", color=line.get_color(), fillstyle=fill)
             text = f"{float(f'{size:.1g}'):,.0f}"
             up = 8 if times[0] == max(t[0] for t in ops.values()) else -14
             ax.annotate(text, (size, times[0]), (6, up), textcoords="offset points")
