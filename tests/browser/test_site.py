@@ -243,14 +243,25 @@ EVERY_PAGE = [
 ]
 
 
+# Slides as they are printed, all at once: with no colour of the moment in which they
+# were opened, and none of them told to be passed over because another one is shown.
+ALL_SLIDES = """() => {
+    for (const page of document.querySelectorAll('.pdf-page'))
+        page.style.backgroundColor = '';
+    for (const slide of document.querySelectorAll('.slides section'))
+        for (const name of ['aria-hidden', 'hidden']) slide.removeAttribute(name);
+}"""
+
+
 def open_to_read(tab, file):
-    """Open a page, and slides all at once, as they are printed."""
-    if file.name.endswith(".slides.html"):
-        tab.page.goto(f"{file.as_uri()}?print-pdf")
-        tab.page.wait_for_function("window.Reveal?.isReady()")
-        tab.page.wait_for_selector(".pdf-page")
-    else:
+    """Open a page, or all slides of a lesson."""
+    if not file.name.endswith(".slides.html"):
         open_page(tab, file)
+        return
+    tab.page.goto(f"{file.as_uri()}?print-pdf")
+    tab.page.wait_for_function("window.Reveal?.isReady()")
+    tab.page.wait_for_selector(".pdf-page")
+    tab.page.evaluate(ALL_SLIDES)
 
 
 @pytest.mark.parametrize("kind, name", EVERY_PAGE)
