@@ -234,7 +234,7 @@ def test_widget_by_keyboard(path, tab, lab):
 
 
 def note_waits(path, waits):
-    """Keep how long the picture took to follow, for people to read; see README."""
+    """Keep how long the picture took to follow, for people to read."""
     ARTEFACTS.mkdir(exist_ok=True)
     file = ARTEFACTS / "seconds_from_key_to_picture.json"
     noted = json.loads(file.read_text()) if file.exists() else {}
