@@ -9,7 +9,9 @@ from pathlib import Path
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 WIDGETS = "application/vnd.jupyter.widget-state+json"
-NOTE = "<p><em>In JupyterLab this can be moved; here is what it shows at first.</em></p>"
+NOTE = (
+    "<p><em>In JupyterLab this can be moved; here is what it shows at first.</em></p>"
+)
 NOTHING = "<p><em>In JupyterLab there is something to move here.</em></p>"
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#)([^)\s]+)\)")
 LESSON = re.compile(r"(\d\d_\w+)\.ipynb(#.*)?")
