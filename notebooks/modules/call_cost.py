@@ -5,6 +5,8 @@ from time import perf_counter
 import matplotlib.pyplot as plt
 import numpy as np
 
+from notebooks.modules.alt_text import alt
+
 CALLS = 5  # in a row: one alone is too short to be timed
 
 
@@ -77,4 +79,7 @@ def draw_shares(alone, ops):
     ax.barh(list(ops), work, label="work")
     ax.barh(list(ops), 1 - work, left=work, label="call", hatch="//", alpha=0.6)
     ax.set(xlabel="share of the time", xlim=(0, 1))
+    parts = zip(work, ops, strict=True)
+    shares = ", ".join(f"{part:.0%} {name}" for part, name in parts)
+    alt(f"Of an op's time its own work takes {shares}; the call takes the rest.")
     ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
