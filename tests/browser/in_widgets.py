@@ -4,7 +4,7 @@ from playwright.sync_api import TimeoutError as Unchanged
 
 CONTROLS = (
     ".jupyter-widgets [role=slider], .jupyter-widgets input[type=checkbox], "
-    ".jupyter-widgets button, .jupyter-widgets select"
+    "button.jupyter-widgets, .jupyter-widgets select"
 )
 PRESSES = 12  # of an arrow key, until another picture has to be there
 CELL = "window.jupyterapp.shell.currentWidget.content.widgets[index].node"
@@ -18,7 +18,7 @@ WATCH = f"""index => {{
         if (pictures.some(picture => !picture.complete)) return null;
         return [...pictures.map(picture => picture.src),
             ...all('canvas').map(paper => paper.toDataURL()),
-            ...all('.jupyter-widgets-output-area').map(area => area.innerText)].join();
+            ...all('.widget-output').map(area => area.innerText)].join();
     }};
     const noted = window.noted = {{errors: [], waits: [], pressed: 0}};
     document.addEventListener(
@@ -69,6 +69,9 @@ def widget_complaints(tab, index, waits=None):
     """
     page, waits = tab.page, [] if waits is None else waits
     names = page.evaluate(NAMES, [index, CONTROLS])
+    if not names:
+        yield "there is nothing to move"
+        return
     page.evaluate(WATCH, index)
     still = []
     for number, name in reversed(list(enumerate(names))):
@@ -98,9 +101,8 @@ def seconds_to_change(page, key):
     for press in range(1 if key == "Space" else PRESSES):
         page.keyboard.press(key)
         try:
-            page.wait_for_function(
-                "noted.waits.length", timeout=2000 if press in (0, PRESSES - 1) else 700
-            )
+            patience = 2000 if press in (0, PRESSES - 1) else 300
+            page.wait_for_function("noted.waits.length", timeout=patience)
         except Unchanged:
             continue
         return page.evaluate("noted.waits[0]") / 1000

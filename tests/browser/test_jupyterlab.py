@@ -307,6 +307,7 @@ WIDGETS = {
     "button('press', missed)": "it was moved, and failed: KeyError: 'nobody sees it'",
     "moved(pictures)": "a picture without words: ''",
     "button('press', dead)": "it was moved, and what it shows stayed as it was",
+    "print('no widget')": "there is nothing to move",
     "moved(slow)": None,
 }
 
