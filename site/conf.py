@@ -54,7 +54,7 @@ def read_lesson(app, docname, source):
 # A box that is wider than the page is scrolled by keys once the Tab key leads to it.
 REACHABLE = """
 function letKeysScroll() {
-  for (const box of document.querySelectorAll("article pre")) {
+  for (const box of document.querySelectorAll("article pre, .table-wrapper")) {
     if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
     else box.removeAttribute("tabindex");
   }
