@@ -1,11 +1,10 @@
 """A widget in JupyterLab, moved by keys as a hand on the keyboard does."""
 
-from playwright.sync_api import TimeoutError as Unchanged
-
 CONTROLS = (
     ".jupyter-widgets [role=slider], .jupyter-widgets input[type=checkbox], "
     "button.jupyter-widgets, .jupyter-widgets select"
 )
+QUIET = 400  # milliseconds after a key or the kernel's work: nothing more will come
 PRESSES = 12  # of an arrow key, until another picture has to be there
 CELL = "window.jupyterapp.shell.currentWidget.content.widgets[index].node"
 # What a cell shows is looked at in each frame of the browser and compared with what
@@ -20,10 +19,13 @@ WATCH = f"""index => {{
             ...all('canvas').map(paper => paper.toDataURL()),
             ...all('.widget-output').map(area => area.innerText)].join();
     }};
-    const noted = window.noted = {{errors: [], waits: [], pressed: 0}};
+    const session = window.jupyterapp.shell.currentWidget.sessionContext;
+    const noted = window.noted = {{errors: [], waits: [], pressed: 0, busy: 0}};
+    noted.settled = () => noted.waits.length > 0
+        || performance.now() - Math.max(noted.pressed, noted.busy) > {QUIET};
     document.addEventListener(
         'keydown', () => {{ noted.pressed = performance.now(); }}, true);
-    window.jupyterapp.shell.currentWidget.sessionContext.iopubMessage.connect(
+    session.iopubMessage.connect(
         (_, message) => {{
             const said = message.content;
             if (message.header.msg_type === 'error')
@@ -33,6 +35,7 @@ WATCH = f"""index => {{
     let before = look();
     const compare = () => {{
         const now = look();
+        if (session.session.kernel.status !== 'idle') noted.busy = performance.now();
         if (now !== null && now !== before) {{
             before = now;
             if (noted.pressed) noted.waits.push(performance.now() - noted.pressed);
@@ -98,12 +101,9 @@ def seconds_to_change(page, key):
     """From the key's last press to another picture; None if there was none."""
     page.wait_for_timeout(200)  # for what an earlier key may still do
     page.evaluate("noted.waits.length = 0")
-    for press in range(1 if key == "Space" else PRESSES):
+    for _ in range(1 if key == "Space" else PRESSES):
         page.keyboard.press(key)
-        try:
-            patience = 2000 if press in (0, PRESSES - 1) else 300
-            page.wait_for_function("noted.waits.length", timeout=patience)
-        except Unchanged:
-            continue
-        return page.evaluate("noted.waits[0]") / 1000
+        page.wait_for_function("noted.settled()")
+        if wait := page.evaluate("noted.waits[0]"):
+            return wait / 1000
     return None
