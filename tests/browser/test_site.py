@@ -315,7 +315,7 @@ def broken_lesson():
             v4.new_markdown_cell(f'<img alt="beacon" src="{BEACON}">'),
             v4.new_markdown_cell('<a href="99_nowhere.html">to nowhere</a>'),
             v4.new_markdown_cell(PALE),
-            v4.new_code_cell("", outputs=[v4.new_output("display_data", data=DOT)]),
+            v4.new_code_cell("dot", outputs=[v4.new_output("display_data", data=DOT)]),
         ],
     )
 
