@@ -1,9 +1,10 @@
 """A func that calls TensorFlow waits for one of the threads it keeps busy itself.
 
 TensorFlow runs graphs on a few threads, by default one for each core. A func that a
-graph calls holds one of them, and a tf.function called in it needs another. So
-quiet_start asks for many threads. Should they be too few all the same, the tf.function
-is refused in words, and about what this can't see a thread of its own says so.
+graph calls holds one of them, and a tf.function called in it needs another. Where none
+is left, its Python code is run op by op in the thread that calls it. What has no Python
+code (a concrete function, a loaded one) is refused in words, and about what this can't
+see a thread of its own says so.
 """
 
 import os
@@ -12,9 +13,16 @@ import sys
 import threading
 import time
 
+import numpy as np
+
 from .errors import told_on_stderr
-from .quiet_start import tf
-from .tensorflow_private import FunctionCallOptions, eager_context, new_executor
+from .quiet_start import cores, tf
+from .tensorflow_private import (
+    FunctionCallOptions,
+    around_calls,
+    eager_context,
+    new_executor,
+)
 
 PATIENCE = 0.25  # seconds in which nobody does anything, before one is refused
 SILENCE = 10  # seconds after which somebody has to say something
@@ -30,11 +38,7 @@ def threads():
     """How many threads TensorFlow runs graphs on."""
     chosen = tf.config.threading.get_inter_op_parallelism_threads()
     chosen = chosen or int(os.environ.get("TF_NUM_INTEROP_THREADS") or 0)
-    if chosen > 0:
-        return chosen
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count()
+    return chosen if chosen > 0 else cores()
 
 
 def begin(label):
@@ -63,8 +67,26 @@ def end(outer):
         _running[me] = outer
 
 
+def _call(plain, function, *args, **kwargs):
+    """Call a tf.function; op by op where a graph of it would have to wait for us."""
+    if (not _running or len(_running) < threads()
+            or threading.get_ident() not in _running or not tf.executing_eagerly()):
+        return plain(function, *args, **kwargs)
+
+    def tensor(value, kinds=(np.ndarray, np.generic)):
+        return tf.convert_to_tensor(value) if isinstance(value, kinds) else value
+
+    args, kwargs = tf.nest.map_structure(tensor, (args, kwargs))
+    results = function.python_function(*args, **kwargs)
+    kinds = np.ndarray, np.generic, int, float, complex, str, bytes
+    return tf.nest.map_structure(lambda y: tensor(y, kinds), results)
+
+
+around_calls(_call)
+
+
 class _Options(FunctionCallOptions):
-    """What TensorFlow looks at in a thread just before it runs a tf.function."""
+    """What TensorFlow looks at in a thread just before it runs a graph's function."""
 
     __slots__ = ()
 

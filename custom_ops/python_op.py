@@ -67,8 +67,7 @@ class _PyOp(EagerFunc):
                   for a in arrays]
         outer = hangs.begin(self.label)
         try:
-            results = self.run(arrays)
-            return owned(results, self.shared(arrays))
+            return owned(self.run(arrays), lambda: self.shared(arrays))
         except BaseException as error:  # KeyboardInterrupt, too, has no other way out
             raise as_status(error, self.label) from None
         finally:

@@ -16,10 +16,20 @@ import tempfile
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 # A C++ kernel that fails raises an error in Python; the log repeats it.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+
+
+def cores():
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 # By default TensorFlow runs graphs on one thread for each core. A py_func holds one of
-# them, and whatever it calls of TensorFlow needs others: too few would wait for ever.
-if not os.environ.get("TF_NUM_INTEROP_THREADS"):
-    os.environ["TF_NUM_INTEROP_THREADS"] = str(max(64, os.cpu_count() or 1))
+# them, and what it calls of TensorFlow may need another. (Many would slow every graph
+# down: TensorFlow's threads sleep the sooner the more they are.)
+if not os.environ.get("TF_NUM_INTEROP_THREADS") and cores() == 1:
+    os.environ["TF_NUM_INTEROP_THREADS"] = "2"
 
 
 @contextlib.contextmanager

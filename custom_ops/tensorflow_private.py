@@ -11,6 +11,8 @@ tests/test_py_func.py says in words what to do when a release moves one of them.
   in it has each result converted, which takes 10 microseconds.
 * `FunctionCallOptions` is what a thread's calls of a `tf.function` look at first, and
   `eager_context()` keeps them; `new_executor` makes a thread wait for its own ops.
+* `around_calls` has each call of a `tf.function` go through a function of ours, which
+  tracebacks leave out as they do TensorFlow's own.
 * `TENSORS_MEMORY` is the base of an array that shows TensorFlow's memory to a PyFunc.
 * `outlives_python` tells of a graph that TensorFlow's C++ may run when Python's object
   is gone: that of a dataset, and what `wrap_function` makes, which can be pruned.
@@ -23,10 +25,11 @@ import sys
 from .quiet_start import tf
 from tensorflow.python.eager.record import record_operation, stop_recording
 from tensorflow.python.ops.script_ops import EagerFunc, _py_funcs as py_funcs, context
+from tensorflow.python.util import traceback_utils
 
-__all__ = ["EagerFunc", "FunctionCallOptions", "TENSORS_MEMORY", "eager_context",
-           "new_executor", "outlives_python", "py_funcs", "record_operation",
-           "stop_recording", "when_exported"]  # fmt: skip
+__all__ = ["EagerFunc", "FunctionCallOptions", "TENSORS_MEMORY", "around_calls",
+           "eager_context", "new_executor", "outlives_python", "py_funcs",
+           "record_operation", "stop_recording", "when_exported"]  # fmt: skip
 
 FunctionCallOptions = context.FunctionCallOptions
 eager_context = context.context
@@ -57,3 +60,16 @@ def when_exported(told):
         return graph_def
 
     tf.Graph.as_graph_def = as_graph_def
+
+
+def around_calls(call):
+    """Run `call(plain, function, *args, **kwargs)` for each call of a tf.function."""
+    function_class = type(tf.function(lambda: None))
+    plain = function_class._call
+
+    @functools.wraps(plain)
+    def _call(self, *args, **kwargs):
+        return call(plain, self, *args, **kwargs)
+
+    function_class._call = _call
+    traceback_utils._EXCLUDED_PATHS += (__file__, call.__code__.co_filename)

@@ -3,6 +3,7 @@
 import pytest
 
 import other_process
+from utils import tf
 
 CALLS = """
 import os
@@ -84,12 +85,77 @@ def test_asynchronous_eager_mode():
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_too_few_threads_are_an_error_in_words(threads):
-    calls = "[lambda: op(op(op(inner)))(one), lambda: count(tf.constant(9))]"
+def test_no_thread_left(threads):
+    """Its code runs op by op; a graph without code would wait, and says so."""
+    calls = """[
+        lambda: op(inner)(one), lambda: op(op(op(inner)))(one),
+        lambda: count(tf.constant(9)) + 2, mapped, served,
+        lambda: op(op(op(inner.get_concrete_function(one))))(one),
+    ]"""
     printed = other_process.run(
         CALLS.format(setup=CONFIGURED.format(threads), calls=calls)
     )
-    assert printed.splitlines() == ["refused in words"] * 2
+    assert printed.splitlines() == ["2.0"] * 5 + ["refused in words"]
+
+
+def test_what_runs_op_by_op_gives_what_its_graph_does():
+    code = (
+        CONFIGURED.format(1)
+        + """
+    import numpy as np
+    from utils import py_func, tf
+
+    total = tf.Variable(1.0)
+
+    @tf.function
+    def loop(x):
+        def step(i):
+            tf.cond(i % 2 == 0, lambda: total.assign_add(x), lambda: total)
+            return [i + 1]
+
+        tf.while_loop(lambda i: i < 10, step, [0])
+        return total.read_value()
+
+    @tf.function
+    def several(x):
+        return {"sum": x, "numbers": (2.0, np.float32(3)), "nothing": None}
+
+    @tf.function
+    def gradient(x):
+        assert not isinstance(x, np.ndarray)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.map_fn(lambda t: t * x, tf.range(5.0))
+        return tape.gradient(y, x)
+
+    class Layer:
+        @tf.function
+        def double(self, x, times=2):
+            return times * x
+
+    def everything(x):
+        told = several(x)
+        numbers = [number.numpy() for number in told["numbers"]]
+        assert told["nothing"] is None
+        return [loop(x).numpy(), told["sum"].numpy(), *numbers,
+                gradient(x).numpy(), Layer().double(x).numpy()]
+
+    def in_graph(x):
+        return py_func(lambda x: np.array(everything(x)), [x], tf.float32)
+
+    x = tf.constant(2.0)
+    plain = everything(x)
+    total.assign(1.0)
+    print(plain == tf.function(in_graph)(x).numpy().tolist())
+    """.replace("\n    ", "\n")
+    )
+    assert other_process.run(code).strip() == "True"
+
+
+def test_tracebacks_of_a_tf_function_have_no_frame_of_ours():
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        tf.function(lambda x: tf.debugging.check_numerics(x, "no"))(float("nan"))
+    assert not [entry for entry in caught.traceback if "custom_ops" in str(entry.path)]
 
 
 def test_what_hangs_all_the_same_is_told():

@@ -138,7 +138,7 @@ def test_only_what_nobody_holds_goes_uncopied(views, held):
     kept = {"owner": chain[:1], "result": chain[-1:], "between": chain[1:-1]}.get(held)
     results = [chain.pop()]
     del chain
-    (result,) = owned(results, [])
+    (result,) = owned(results, list)
     if kept:
         assert result.ctypes.data != place
     else:
