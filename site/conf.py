@@ -51,8 +51,22 @@ def read_lesson(app, docname, source):
         source[0] = json.dumps(notebook)
 
 
+# A box that is wider than the page is scrolled by keys once the Tab key leads to it.
+REACHABLE = """
+function letKeysScroll() {
+  for (const box of document.querySelectorAll("article pre, .table-wrapper")) {
+    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  }
+}
+addEventListener("load", letKeysScroll);
+addEventListener("resize", letKeysScroll);
+"""
+
+
 def setup(app):
     app.connect("source-read", read_lesson)
     # Marking what was searched for fails on words in the theme's icons ("mode").
     forget = "localStorage.removeItem('sphinx_highlight_terms')"
     app.add_js_file(None, body=forget)
+    app.add_js_file(None, body=REACHABLE)

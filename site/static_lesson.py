@@ -9,7 +9,10 @@ from pathlib import Path
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 WIDGETS = "application/vnd.jupyter.widget-state+json"
-NOTE = "<p><em>The slider moves in JupyterLab; this is what it shows at first.</em></p>"
+NOTE = (
+    "<p><em>In JupyterLab this can be moved; here is what it shows at first.</em></p>"
+)
+NOTHING = "<p><em>In JupyterLab there is something to move here.</em></p>"
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#)([^)\s]+)\)")
 LESSON = re.compile(r"(\d\d_\w+)\.ipynb(#.*)?")
 
@@ -36,9 +39,10 @@ def without_widgets(notebook):
             if view is None:
                 outputs.append(output)
             else:
-                outputs += shown(view["model_id"], stored.get("state", {}))
+                first = shown(view["model_id"], stored.get("state", {}))
                 note = {"output_type": "display_data", "metadata": {}}
-                outputs.append({**note, "data": {"text/html": NOTE}})
+                said = {"text/html": NOTE if first else NOTHING}
+                outputs += [*first, {**note, "data": said}]
         if cell["cell_type"] == "code":
             cell["outputs"] = outputs
 
@@ -77,12 +81,16 @@ def link_lessons(notebook, ending):
             cell["source"] = LINK.sub(replace, cell["source"])
 
 
+def folded(cell):
+    """Whether JupyterLab folds the cell: set-up, drawing, asserts, solutions."""
+    return cell["metadata"].get("jupyter", {}).get("source_hidden", False)
+
+
 def fold(notebook):
-    """Let readers of the site open the set-up cell and the solutions."""
+    """Fold on the site what JupyterLab folds; readers can open it."""
     for cell in notebook["cells"]:
-        tags = cell["metadata"].get("tags", [])
-        if {"setup", "solution"} & set(tags):
-            tags.append("hide-input")
+        if folded(cell):
+            cell["metadata"].setdefault("tags", []).append("hide-input")
 
 
 def as_slides(notebook):
@@ -90,7 +98,7 @@ def as_slides(notebook):
 
     Each section starts a slide to the right, each further text and each solution
     one below it. What is for teachers becomes speaker notes (press S). The set-up
-    cell, the same in every lesson, is left out.
+    cell, the same in every lesson, is left out, and so is code that is folded.
     """
     for cell in notebook["cells"]:
         slideshow = cell["metadata"].setdefault("slideshow", {})
@@ -104,4 +112,6 @@ def as_slides(notebook):
             tags = cell["metadata"].get("tags", [])
             kind = "subslide" if "solution" in tags else "-"
             kind = "skip" if "setup" in tags else kind
+            if folded(cell) and "solution" not in tags:
+                cell["metadata"]["transient"] = {"remove_source": True}
         slideshow.setdefault("slide_type", kind)

@@ -34,6 +34,10 @@ MACHINE_PATH = re.compile(
     r"|\b[A-Z]:\\|site-packages"
 )
 INSTALL = "python3 -m venv .venv && .venv/bin/pip install -r requirements.txt && "
+WITH_LESSONS = ["README.md", "teaching/README.md"]  # with a table of all of them
+ROW = re.compile(
+    r"^\| *\[[^]|]*\]\((?:\.\./)?notebooks/(\w+\.ipynb)\)(.*)\|$", re.MULTILINE
+)
 COMMANDS = [INSTALL + ".venv/bin/jupyter lab notebooks", INSTALL + ".venv/bin/pytest"]
 
 RULES = {}
@@ -569,18 +573,31 @@ def two_commands(root):
 
 @readme_rule
 def lessons_table(root):
-    """A row for each lesson, in order, with the minutes of its time line."""
-    readme = (root / "README.md").read_text("utf-8")
-    rows = re.findall(r"^\|.*\]\(notebooks/(\w+\.ipynb)\).*\|$", readme, re.MULTILINE)
+    """Each lesson once, with the minutes of its time line; and their sum in hours.
+
+    The lessons are the one place that says how long they take. The tables may come
+    in parts; in each part the lessons stand in order.
+    """
     paths = lesson_paths(root / "notebooks")
-    if rows != [path.name for path in paths]:
-        yield f"the table lists {rows} instead of {[path.name for path in paths]}"
-    for path in paths:
-        found = re.search(rf"^\|.*\(notebooks/{path.name}\).*$", readme, re.MULTILINE)
-        cells = [cell.strip() for cell in found[0].split("|")] if found else []
-        expected = minutes(Lesson(path))
-        if found and not {f"{expected} min", str(expected)} & set(cells):
-            yield f"the row of {path.name} does not say {expected} min"
+    times = {path.name: minutes(Lesson(path)) for path in paths}
+    total = round(sum(filter(None, times.values())) / 60)
+    hours = f"all {len(times)} lessons, {total} hours"
+    for name in WITH_LESSONS:
+        text = (root / name).read_text("utf-8")
+        rows = ROW.findall(text)
+        listed = [lesson for lesson, _ in rows]
+        if sorted(listed) != list(times):
+            yield f"{name}: the tables list {listed} instead of {list(times)}"
+        for part in re.split(r"^(?!\|).*\n", text, flags=re.MULTILINE):
+            inside = [lesson for lesson, _ in ROW.findall(part)]
+            if inside != sorted(inside):
+                yield f"{name}: not in order: {inside}"
+        for lesson, row in rows:
+            said = [cell.strip().removesuffix(" min") for cell in row.split("|")]
+            if str(times.get(lesson)) not in said:
+                yield f"{name}: the row of {lesson} does not say {times.get(lesson)}"
+        if hours not in " ".join(text.split()):
+            yield f"{name} does not say: {hours}"
 
 
 @readme_rule

@@ -116,8 +116,9 @@ def test_fingers_and_buttons():
     clear, *numbers = pad.children[1].children
     numbers[7].click()
     assert np.allclose(pad.drawing.ink, samples[7] / 255)
+    assert pad.said.value == "It reads a 9 (10%); next comes 8 (10%)."
     clear.click()
-    assert not pad.drawing.ink.any()
+    assert not pad.drawing.ink.any() and pad.said.value == "Nothing is drawn yet."
 
 
 def test_an_answer_takes_less_than_a_fifth_of_a_second():

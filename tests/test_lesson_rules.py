@@ -139,7 +139,14 @@ def good_project(tmp_path_factory):
         "# Project\n\n![A red square, alone](notebooks/images/01_it.png)\n\n"
         f"```\n{COMMANDS[0]}\n{COMMANDS[1]}\n```\n\n"
         f"See [the lessons](#the-lessons-in-order).\n\n## The lessons, in order\n\n"
+        f"In a row, all 3 lessons, 2 hours.\n\n"
         f"| lesson | time |\n|---|---|\n{rows}\n",
+        "utf-8",
+    )
+    (root / "teaching").mkdir()
+    (root / "teaching" / "README.md").write_text(
+        "# For teachers\n\nIn a row, all 3\nlessons, 2 hours.\n\n"
+        + rows.replace("](", "](../").replace(" min |", " | two |"),
         "utf-8",
     )
     (root / "data" / "README.md").write_text("# The `data`\n")
@@ -426,6 +433,7 @@ def test_other_kernel_is_seen(project):
     assert "conda-env" in str(list(RULES["tidy_file"](Lesson(path))))
 
 
+TEACHERS = "teaching/README.md"
 README_MUTATIONS = [
     ("two_commands", "README.md", COMMANDS[0], "jupyter lab", "README.md has no line"),
     (
@@ -436,8 +444,25 @@ README_MUTATIONS = [
         "README.md has no line",
     ),
     ("two_commands", ".ci/run", "bin/pytest", "bin/pytest -q", ".ci/run has no line"),
-    ("lessons_table", "README.md", "| 25 min", "| 26 min", "does not say 25 min"),
-    ("lessons_table", "README.md", "| [02_draw_lines](", "| ", "the table lists"),
+    ("lessons_table", "README.md", "| 25 min", "| 26 min", "does not say 25"),
+    ("lessons_table", "README.md", "| [02_draw_lines](", "| ", "the tables list"),
+    (
+        "lessons_table",
+        "README.md",
+        "3 lessons, 2",
+        "3 lessons, 3",
+        "does not say: all 3",
+    ),
+    ("lessons_table", "README.md", "2 hours", "2 years", "lessons, 2 hours"),
+    (
+        "lessons_table",
+        TEACHERS,
+        "| 25 |",
+        "| 24 |",
+        "01_learn_shapes.ipynb does not say",
+    ),
+    ("lessons_table", TEACHERS, "01_learn_", "02_draw_", "the tables list"),
+    ("lessons_table", TEACHERS, "| [00", "| \\[00", "the tables list"),
     ("picture_on_the_first_screen", "README.md", "![", "[", "no picture in"),
     ("resolved_readme_links", "README.md", "(#the", "(#The", "no heading for #The-les"),
     (
@@ -461,6 +486,18 @@ def test_readme_rule_sees_what_is_wrong(project, rule, name, old, new, complaint
     (project / name).write_text(text.replace(old, new), "utf-8")
     found = list(README_RULES[rule](project))
     assert any(complaint in said for said in found), found
+
+
+def test_the_lessons_of_a_part_stand_in_order(project):
+    """Parts may come in any order."""
+    path = project / "README.md"
+    start, line, rows = path.read_text("utf-8").partition("|---|---|\n")
+    first, second, third = rows.splitlines()
+    start += line
+    path.write_text(start + f"{third}\n\n{first}\n{second}\n", "utf-8")
+    assert not list(README_RULES["lessons_table"](project))
+    path.write_text(start + f"{third}\n{first}\n{second}\n", "utf-8")
+    assert "not in order" in str(list(README_RULES["lessons_table"](project)))
 
 
 def test_every_rule_is_shown_to_fail():

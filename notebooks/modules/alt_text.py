@@ -14,6 +14,7 @@ from IPython import get_ipython
 from matplotlib.figure import Figure
 from PIL import Image
 
+just_shown = {}  # a figure, and its PNG, for which Jupyter asks once more
 COLOURS = 64  # in a picture that is stored twice: a third of the bytes
 
 
@@ -29,6 +30,8 @@ def alt(text):
 
 def png(figure):
     """The figure as PNG of few colours; the same bytes for the same figure."""
+    if figure in just_shown:
+        return just_shown.pop(figure)
     drawn = io.BytesIO()
     figure.savefig(drawn, format="png", bbox_inches="tight", dpi=figure.dpi)
     return few_colours(Image.open(drawn))
@@ -45,7 +48,12 @@ def few_colours(picture):
 def described(figure):
     """The figure as HTML, with its description as `alt`; None without one."""
     text = figure.get_label()
-    return as_html(png(figure), text) if text else None
+    if not text:
+        return None
+    just_shown.clear()  # nobody asked for the last one
+    picture = png(figure)
+    just_shown[figure] = picture
+    return as_html(picture, text)
 
 
 def as_html(picture, text):

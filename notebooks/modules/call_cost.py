@@ -5,6 +5,8 @@ from time import perf_counter
 import matplotlib.pyplot as plt
 import numpy as np
 
+from notebooks.modules.alt_text import alt
+
 CALLS = 5  # in a row: one alone is too short to be timed
 
 
@@ -58,10 +60,11 @@ def draw_costs(sizes, alone, ops):
     """Time of a call over its size; a dot where the work equals the call's cost."""
     _, ax = plt.subplots(figsize=(7, 3), layout="constrained")
     ax.loglog(sizes, alone, "-", color="0.4", label="np.sin alone")
-    for (name, times), style in zip(ops.items(), ["--", ":"], strict=True):
+    looks = [("--", "full"), (":", "none")]  # no two differ in colour alone
+    for (name, times), (style, fill) in zip(ops.items(), looks, strict=True):
         (line,) = ax.loglog(sizes, times, style, label=f"as an op, {name}")
         if (size := crossing(sizes, alone, times[0])) is not None:
-            ax.plot(size, times[0], "o", color=line.get_color())
+            ax.plot(size, times[0], "o", color=line.get_color(), fillstyle=fill)
             text = f"{float(f'{size:.1g}'):,.0f}"
             up = 8 if times[0] == max(t[0] for t in ops.values()) else -14
             ax.annotate(text, (size, times[0]), (6, up), textcoords="offset points")
@@ -76,4 +79,7 @@ def draw_shares(alone, ops):
     ax.barh(list(ops), work, label="work")
     ax.barh(list(ops), 1 - work, left=work, label="call", hatch="//", alpha=0.6)
     ax.set(xlabel="share of the time", xlim=(0, 1))
+    parts = zip(work, ops, strict=True)
+    shares = ", ".join(f"{part:.0%} {name}" for part, name in parts)
+    alt(f"Of an op's time its own work takes {shares}; the call takes the rest.")
     ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))

@@ -90,6 +90,17 @@ def overlay(ink, gradient):
     return paper + ink[..., None] * (INK - paper)
 
 
+def in_words(drawing, probabilities):
+    """What the bars show, for those who cannot see them."""
+    if not drawing.ink.any():
+        return "Nothing is drawn yet."
+    second, first = np.argsort(probabilities)[-2:]
+    return (
+        f"It reads a {first} ({probabilities[first]:.0%}); "
+        f"next comes {second} ({probabilities[second]:.0%})."
+    )
+
+
 class DigitPad(ipywidgets.VBox):
     """A pad to draw on; beside it the network's answer, after each move of the mouse.
 
@@ -115,11 +126,12 @@ class DigitPad(ipywidgets.VBox):
             self.button(str(digit), lambda image=image: self.drawing.load(image))
             for digit, image in enumerate(samples)
         ]
-        self.down = False
+        self.down, self.said = False, ipywidgets.Label()
         super().__init__(
             [
                 ipywidgets.HBox([self.pad, self.bars]),
                 ipywidgets.HBox(buttons, layout={"flex_flow": "row wrap"}),
+                self.said,
             ]
         )
         self.show()
@@ -168,6 +180,7 @@ class DigitPad(ipywidgets.VBox):
             self.pad.put_image_data(picture)
         with hold_canvas():
             self.draw_bars(probabilities)
+        self.said.value = in_words(self.drawing, probabilities)
         self.last = time.perf_counter()
 
     def draw_bars(self, probabilities):

@@ -88,6 +88,7 @@ def move(draw, alt, **sliders):
         alt: says in a sentence or two what is seen, for those who cannot see it: a
             text, or a function that gets the same numbers and returns the text.
         sliders: for each argument of `draw`: (number to begin with, lowest, highest).
+            Three whole numbers make a slider that moves in whole steps.
 
     Returns:
         A widget; a page without a kernel shows the first picture.
@@ -108,10 +109,11 @@ def move(draw, alt, **sliders):
         text = alt(**values) if callable(alt) else alt
         picture.value = as_html(few_colours(pixels), text)
 
-    controls = {
-        name: ipywidgets.FloatSlider(start, min=low, max=high, description=name)
-        for name, (start, low, high) in sliders.items()
-    }
+    controls = {}
+    for name, (start, low, high) in sliders.items():
+        whole = all(isinstance(number, int) for number in (start, low, high))
+        kind = ipywidgets.IntSlider if whole else ipywidgets.FloatSlider
+        controls[name] = kind(start, min=low, max=high, description=name)
     said = ipywidgets.interactive_output(redraw, controls)  # an error, if any
     return ipywidgets.VBox([*controls.values(), picture, said])
 

@@ -40,6 +40,7 @@ HOUSEKEEPING = re.compile(r"[/ .](google|googleapis|gvt1|gstatic)\.com\b")
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 PACKAGES = {
     "playwright": "playwright",
+    "axe_playwright_python": "axe-playwright-python",
     "sphinx": "sphinx",
     "myst_nb": "myst-nb",
     "furo": "furo",

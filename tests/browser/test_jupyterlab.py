@@ -1,20 +1,26 @@
 """Lessons in JupyterLab, as learners see them: run, look, move the slider.
 
-A notebook without outputs is opened and run as a whole in a real browser; what is
-judged is the file that JupyterLab saves, and what the page shows.
+A notebook without outputs is opened and run in a real browser, two lessons as a
+whole, of the others the code down to the widget; what is judged is the file that
+JupyterLab saves, and what the page shows.
 """
 
+import json
+import statistics
 import time
 
 import nbformat
 import pytest
+from accessible import wordless
 from in_browser import (
+    ARTEFACTS,
     MINUTE,
     ROOT,
     has_picture,
     has_widget,
     page_complaints,
 )
+from in_widgets import widget_complaints
 from nbformat import v4
 
 pytestmark = pytest.mark.browser
@@ -116,6 +122,7 @@ def complaints(tab, saved, stored):
     for text in tab.page.locator(".jp-Dialog").all_inner_texts():
         yield f"a dialog is open: {text}"
     yield from page_complaints(tab.page, saved, ".jp-Notebook")
+    yield from wordless(tab.page, ".jp-Notebook")
 
 
 def slider_complaints(tab, name):
@@ -195,6 +202,50 @@ def test_lesson_in_jupyterlab(path, tab, lab):
     assert not tab.errors
 
 
+def first_widget(cells):
+    """The index of the cell that shows the first widget."""
+    return next(index for index, cell in enumerate(cells) if has_widget(cell))
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_widget_by_keyboard(path, tab, lab):
+    """The code of a lesson is run down to its widget, which then is moved by keys."""
+    stored = nbformat.read(path, as_version=4)
+    code = [cell for cell in stored.cells if cell.cell_type == "code"]
+    stored.cells = code[: first_widget(code) + 1]
+    name = f"widget_of_{path.name}"
+    lab.write(name, stored)
+    saved = run_in_lab(tab, lab, name)
+    index, waits = len(saved.cells) - 1, []
+    found = [
+        f"code cell {number}: {output.ename}: {output.evalue}"
+        for number, cell in enumerate(saved.cells, start=1)
+        for output in cell.outputs
+        if output.output_type == "error"
+        and "raises-exception" not in cell.metadata.get("tags", [])
+    ]
+    found += widget_complaints(tab, index, waits)
+    found += wordless(tab.page, f".jp-Notebook .jp-Cell:nth-child({index + 1})")
+    tab.keep(f"{path.stem}-widget")
+    shut_down(tab, lab)
+    note_waits(path, waits)
+    assert not found, "\n".join(found)
+    assert not tab.errors
+
+
+def note_waits(path, waits):
+    """Keep how long the picture took to follow, for people to read."""
+    ARTEFACTS.mkdir(exist_ok=True)
+    file = ARTEFACTS / "seconds_from_key_to_picture.json"
+    noted = json.loads(file.read_text()) if file.exists() else {}
+    if waits:
+        noted[path.stem] = {
+            "median": round(statistics.median(waits), 3),
+            "longest": round(max(waits), 3),
+        }
+    file.write_text(json.dumps(noted, indent=1))
+
+
 DRAWING = """import matplotlib.pyplot as plt
 plt.plot([0, 1])
 plt.show()"""
@@ -210,6 +261,75 @@ try:
     urllib.request.urlopen("http://example.org/data", timeout=20)
 except OSError:
     pass"""
+
+
+MOVED_WRONGLY = """import ipywidgets
+import matplotlib.pyplot as plt
+
+
+def dead(number):
+    print("drawn once")
+
+
+def failing(number):
+    print(1 / (3 - number))
+
+
+def missed(change):
+    raise KeyError("nobody sees it")
+
+
+def button(name, action):
+    one = ipywidgets.Button(description=name)
+    one.on_click(action)
+    return one
+
+
+def moved(draw, name="number"):
+    slider = ipywidgets.IntSlider(2, description=name)
+    return ipywidgets.VBox(
+        [slider, ipywidgets.interactive_output(draw, {"number": slider})])
+
+
+def pictures(number):
+    plt.plot([0, number])
+    plt.show()
+
+
+def slow(number):
+    import time
+    time.sleep(0.5 * (number > 2))
+    print(number)"""
+WIDGETS = {
+    "moved(dead, name='')": "control 0 has no label",
+    "moved(dead)": "it was moved, and what it shows stayed as it was",
+    "moved(failing)": "it was moved, and failed: ZeroDivisionError: division by zero",
+    "button('press', missed)": "it was moved, and failed: KeyError: 'nobody sees it'",
+    "moved(pictures)": "a picture without words: ''",
+    "button('press', dead)": "it was moved, and what it shows stayed as it was",
+    "print('no widget')": "there is nothing to move",
+    "moved(slow)": None,
+}
+
+
+def test_a_widget_that_fails_is_seen(tab, lab):
+    """And one that works has no complaints, and its time is taken."""
+    cells = [v4.new_code_cell(source) for source in (MOVED_WRONGLY, *WIDGETS)]
+    kernel = {"name": "python3", "display_name": "Python 3"}
+    lab.write(
+        "widgets.ipynb", v4.new_notebook(metadata={"kernelspec": kernel}, cells=cells)
+    )
+    run_in_lab(tab, lab, "widgets.ipynb")
+    found, waits = {}, []
+    for index, source in enumerate(WIDGETS, start=1):
+        waits.clear()
+        scope = f".jp-Notebook .jp-Cell:nth-child({index + 1})"
+        found[source] = [*widget_complaints(tab, index, waits)]
+        found[source] += wordless(tab.page, scope)
+    shut_down(tab, lab)
+    for source, expected in WIDGETS.items():
+        assert found[source][:1] == [expected] * bool(expected), found
+    assert len(waits) == 1 and 0.5 <= waits[0] < 1.5
 
 
 def test_what_is_broken_is_seen(tab, lab):

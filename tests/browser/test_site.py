@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 import nbformat
 import pytest
+from accessible import keeps_out
 from in_browser import (
     MINUTE,
     ROOT,
@@ -231,9 +232,71 @@ def test_slides(path, slides, tab):
     assert {os.path.realpath(name) for name in tab.files} == {os.path.realpath(file)}
 
 
+# ------------------------------------------------------------- nobody is kept out
+
+OTHER_PAGES = "search site/index site/errors site/glossary data/README".split()
+EVERY_PAGE = [
+    *(("site", f"{name}.html") for name in OTHER_PAGES),
+    *(("site", f"notebooks/{path.stem}.html") for path in LESSONS),
+    *(("pages", f"{path.stem}.html") for path in LESSONS),
+    *(("slides", f"{path.stem}.slides.html") for path in LESSONS),
+]
+
+
+# Slides as they are printed, all at once: with no colour of the moment in which they
+# were opened, and none of them told to be passed over because another one is shown.
+ALL_SLIDES = """() => {
+    for (const page of document.querySelectorAll('.pdf-page'))
+        page.style.backgroundColor = '';
+    for (const slide of document.querySelectorAll('.slides section'))
+        for (const name of ['aria-hidden', 'hidden']) slide.removeAttribute(name);
+}"""
+
+
+def open_to_read(tab, file):
+    """Open a page, or all slides of a lesson."""
+    if not file.name.endswith(".slides.html"):
+        open_page(tab, file)
+        return
+    tab.page.goto(f"{file.as_uri()}?print-pdf")
+    tab.page.wait_for_function("window.Reveal?.isReady()")
+    tab.page.wait_for_selector(".pdf-page")
+    tab.page.evaluate(ALL_SLIDES)
+
+
+@pytest.mark.parametrize("kind, name", EVERY_PAGE)
+def test_no_page_keeps_anybody_out(kind, name, tab, request):
+    """WCAG 2.1, A and AA, in light and in dark, and words for every picture."""
+    open_to_read(tab, request.getfixturevalue(kind) / name)
+    found = list(keeps_out(tab.page))
+    assert not found, "\n".join(found)
+
+
+def test_every_page_of_the_site_was_looked_at(site):
+    made = {path.relative_to(site).as_posix() for path in site.rglob("*.html")}
+    forwarding = {"index.html"}
+    empty = {"genindex.html"}
+    assert made - forwarding - empty == {n for kind, n in EVERY_PAGE if kind == "site"}
+
+
 # ------------------------------------------------------------- what is broken is seen
 
 BEACON = "https://example.org/beacon.png"
+# Too pale in light, and too pale in dark.
+PALE = """<style>
+    p.in-light { color: #bbb; background: #fff; }
+    p.in-dark { color: #000; background: #fff; }
+    @media (prefers-color-scheme: dark) {
+        p.in-light { color: #fff; background: #000; }
+        p.in-dark { color: #444; background: #333; }
+    }
+</style>
+<p class="in-light">hard to read by day</p>
+<p class="in-dark">hard to read by night</p>"""
+DOT = {
+    "image/png": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwAD"
+    "hgGAWjR9awAAAABJRU5ErkJggg=="
+}
 FAULTS = {
     "formula": "a formula is broken: ",
     "picture": "a picture was not found: a picture of nothing",
@@ -251,6 +314,8 @@ def broken_lesson():
             v4.new_markdown_cell("![a picture of nothing](data:image/png;base64,AAAA)"),
             v4.new_markdown_cell(f'<img alt="beacon" src="{BEACON}">'),
             v4.new_markdown_cell('<a href="99_nowhere.html">to nowhere</a>'),
+            v4.new_markdown_cell(PALE),
+            v4.new_code_cell("dot", outputs=[v4.new_output("display_data", data=DOT)]),
         ],
     )
 
@@ -262,7 +327,7 @@ def broken(tmp_path_factory, workplace):
     tree = copy_of_project(folder / "project")
     for path in (tree / "notebooks").glob("*.ipynb"):
         path.unlink()
-    (tree / "README.md").write_text("## The lessons\n\n## Another section\n")
+    (tree / "README.md").write_text("## The lessons\n\n## Look things up\n")
     nbformat.write(broken_lesson(), tree / "notebooks" / "00_broken.ipynb")
     made = {}
     for kind, words in {
@@ -277,14 +342,27 @@ def broken(tmp_path_factory, workplace):
     return made
 
 
-@pytest.mark.parametrize(
-    "kind, file, scope",
-    [
-        ("site", "notebooks/00_broken.html", "article[role=main]"),
-        ("page", "00_broken.html", "main"),
-        ("slides", "00_broken.slides.html", ".slides"),
-    ],
-)
+BROKEN = [
+    ("site", "notebooks/00_broken.html", "article[role=main]"),
+    ("page", "00_broken.html", "main"),
+    ("slides", "00_broken.slides.html", ".slides"),
+]
+
+
+@pytest.mark.parametrize("kind, file, scope", BROKEN)
+def test_what_keeps_people_out_is_seen(kind, file, scope, broken, tab):
+    tab.page.set_default_timeout(MINUTE * 1000)
+    open_to_read(tab, broken[kind] / file)
+    found = list(keeps_out(tab.page, scope))
+    tab.forget()
+    pictures = [text for text in found if text.startswith("a picture without words")]
+    assert len(pictures) == 2, found  # the one of a cell, and "beacon"
+    for scheme, place in ("light", "by day"), ("dark", "by night"):
+        said = [text for text in found if text.startswith(f"{scheme}: color-contrast")]
+        assert len(said) == 1 and "1 times" in said[0] and place in said[0], found
+
+
+@pytest.mark.parametrize("kind, file, scope", BROKEN)
 def test_what_is_broken_is_seen(kind, file, scope, broken, tab):
     tab.page.set_default_timeout(MINUTE * 1000)
     path = broken[kind] / file
