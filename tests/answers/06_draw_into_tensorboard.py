@@ -4,7 +4,7 @@ of another form."""
 WRONG = {
     1: [
         (
-            "order of the pixels",
+            "pixels and their order",
             "def sheet(pictures):\n"
             "    n, h, w, _ = pictures.shape\n"
             "    return tf.reshape(tf.transpose(pictures, [2, 0, 1, 3]), [1, h, n * w, 3])\n",
@@ -28,7 +28,7 @@ WRONG = {
             "def sheet(pictures):\n    return np.hstack(pictures.numpy())[None]\n",
         ),
         (
-            "order of the pixels",
+            "pixels and their order",
             "def sheet(pictures):\n"
             "    return tf.concat(tf.unstack(pictures)[::-1], 1)[None]\n",
         ),
@@ -36,6 +36,20 @@ WRONG = {
             "out of bounds",
             "def sheet(pictures):\n"
             "    return tf.concat([pictures[k] for k in range(8)], 1)[None]\n",
+        ),
+        (
+            "pixels",
+            "def sheet(pictures):\n"
+            "    return tf.reshape(tf.transpose(pictures, [1, 0, 2, 3]), [1, 140, -1, 3])\n",
+        ),
+        (
+            "shape",
+            "def sheet(pictures):\n    return np.hstack(final[:len(pictures)])[None]\n",
+        ),
+        (
+            "in a graph",
+            "def sheet(pictures):\n"
+            "    return tf.concat([one for one in pictures], axis=1)[None]\n",
         ),
     ],
     2: [
@@ -80,6 +94,13 @@ WRONG = {
             "    largest = tf.cast(x == m, tf.float64)\n"
             "    return dy / m - largest * tf.reduce_sum(dy * x) / m**2\n",
         ),
+        (
+            "largest element",
+            "def stretch_grad(op, dy):\n"
+            "    x, m = op.inputs[0], tf.reduce_max(tf.abs(op.inputs[0]))\n"
+            "    largest = tf.cast(x == m, x.dtype)\n"
+            "    return dy / m - largest * tf.reduce_sum(dy * x) / m**2\n",
+        ),
     ],
     3: [
         (
@@ -94,7 +115,7 @@ WRONG = {
             "    return draw(*[tf.boolean_mask(a, wrong) for a in (images, labels, guesses)])\n",
         ),
         (
-            "all are wrong",
+            "all 5 are wrong",
             "def draw_mistakes(images, labels, guesses):\n"
             "    return draw(images[3:7:3], labels[3:7:3], guesses[3:7:3])\n",
         ),
@@ -125,6 +146,12 @@ WRONG = {
             "def draw_mistakes(images, labels, guesses):\n"
             "    wrong = tf.cast(labels, tf.int64) != guesses\n"
             "    return draw(tf.boolean_mask(images, wrong), labels, guesses)\n",
+        ),
+        (
+            "all 5 are wrong",
+            "def draw_mistakes(images, labels, guesses):\n"
+            "    wrong = tf.cast(truth, tf.int64) != guesses\n"
+            "    return draw(*[tf.boolean_mask(a, wrong) for a in (images, labels, guesses)])\n",
         ),
     ],
 }
