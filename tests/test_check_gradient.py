@@ -423,10 +423,8 @@ def test_bad_arguments(arguments, error, text):
 # ............................................................... the other tool
 
 OPS = [
-    tf.sin, tf.cos, tf.tan, tf.exp, tf.tanh, tf.sigmoid, tf.square, tf.math.softplus,
-    tf.math.erf, tf.math.expm1, tf.math.log1p, tf.math.atan, tf.nn.softmax,
-    tf.nn.log_softmax, tf.math.cumsum, tf.reduce_logsumexp, tf.linalg.inv,
-    tf.linalg.det, tf.math.lgamma, tf.transpose,
+    tf.sin, tf.exp, tf.square, tf.math.expm1, tf.nn.softmax, tf.math.cumsum,
+    tf.reduce_logsumexp, tf.linalg.inv, tf.linalg.det, tf.math.lgamma,
 ]  # fmt: skip
 
 
