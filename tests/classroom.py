@@ -53,11 +53,13 @@ type("Odd", (), {"__eq__": lambda *a: 1 / 0, "__array__": lambda *a, **k: 1 / 0}
 class Classroom:
     """The namespace of a lesson, before its exercises."""
 
-    def __init__(self, path, needed_only=True):
+    def __init__(self, path, needed_only=True, first=None):
         self.lesson = Lesson(path)
         self.exercises = list(zip(*map(self.lesson.tagged, EXERCISE_TAGS), strict=True))
         cells = self.lesson.code[: self.lesson.code.index(self.exercises[0][0])]
-        if needed_only:
+        if first:
+            cells = cells[:first]
+        elif needed_only:
             wanted = [one.source for triple in self.exercises for one in triple]
             cells = needed(cells, wanted)
         self.names = {"__name__": "__main__"}
@@ -123,8 +125,11 @@ def is_import(node):
     return isinstance(node, (ast.Import, ast.ImportFrom))
 
 
-def open_classroom(path):
-    """The lesson, ready for answers; sets the process up as a kernel would be."""
+def open_classroom(path, first=None):
+    """The lesson, ready for answers; sets the process up as a kernel would be.
+
+    first: how many code cells from the first are enough; None: to be found out.
+    """
     import matplotlib
 
     matplotlib.use("Agg")
@@ -133,7 +138,7 @@ def open_classroom(path):
     os.chdir(path.parent)
     sys.path[:0] = [str(project), str(path.parent)]
     with contextlib.suppress(Exception):
-        room = Classroom(path)
+        room = Classroom(path, first=first)
         if room.as_stored():
             return room
     room = Classroom(path, needed_only=False)

@@ -2,7 +2,8 @@
 
 tests/answers/NN_verb_phrase.py has for each exercise of lesson NN at least three wrong
 answers, each with a word that the hint must hold, and two right ones of another form
-than the solution. Nothing of it is handed out.
+than the solution. Where the exercises need no more than the first few code cells, and
+the others take long, FIRST_CELLS says how many. Nothing of it is handed out.
 """
 
 import ast
@@ -28,7 +29,7 @@ CODE = """
 import sys
 sys.path.insert(0, "tests")
 import classroom
-room = classroom.open_classroom({path!r})
+room = classroom.open_classroom({path!r}, {first!r})
 connection.send(list(classroom.judge_rubbish(room)))
 connection.send(list(classroom.judge_answers(room, *{answers!r})))
 """
@@ -37,11 +38,12 @@ connection.send(list(classroom.judge_answers(room, *{answers!r})))
 @functools.cache
 def judged(path):
     """The complaints about rubbish, and those about the answers: lists of texts."""
-    wrong, right = answers(path)
+    wrong, right, first = answers(path)
     exercises = range(1, len(Lesson(path).tagged("exercise")) + 1)
     wrong = {number: wrong.get(number, []) for number in exercises}
     right = {number: right.get(number, []) for number in exercises}
-    process = OtherProcess(CODE.format(path=str(path), answers=(wrong, right)))
+    code = CODE.format(path=str(path), first=first, answers=(wrong, right))
+    process = OtherProcess(code)
     found = []
     while len(found) < 3:
         found.append(process.hear())
@@ -53,9 +55,9 @@ def judged(path):
 def answers(path):
     file = ANSWERS / f"{path.stem}.py"
     if not file.exists():
-        return {}, {}
+        return {}, {}, None
     names = runpy.run_path(str(file))
-    return names["WRONG"], names["RIGHT"]
+    return names["WRONG"], names["RIGHT"], names.get("FIRST_CELLS")
 
 
 def skip_without_compiler(path):
@@ -79,7 +81,7 @@ def test_wrong_answers_are_told_what_to_look_at_and_right_ones_well_done(path):
 
 @each_lesson
 def test_there_are_three_wrong_answers_and_two_right_ones(path):
-    wrong, right = answers(path)
+    wrong, right, _ = answers(path)
     solutions = Lesson(path).tagged("solution")
     numbers = set(range(1, len(solutions) + 1))
     assert set(wrong) == set(right) == numbers

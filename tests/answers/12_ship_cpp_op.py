@@ -1,6 +1,8 @@
 """Answers to the exercises of lesson 12: wrong ones with a word of the hint, right ones
 of another form."""
 
+FIRST_CELLS = 2  # the others build a wheel
+
 HEAD = """clip = '''
 template <typename T>
 void Clip(const T* x, T low, T high, T* y, int64_t begin, int64_t end) {
@@ -56,6 +58,36 @@ WRONG = {
             "    return (dy * ((x > low) & (x < high)), tf.reduce_sum(dy * (x < low)),\n"
             "            tf.reduce_sum(dy * (x > high)))\n",
         ),
+        (
+            "bounds 0.2, 0.7",
+            "def clip_grad(op, dy):\n"
+            "    x, low, high = op.inputs\n"
+            "    zero = tf.zeros_like(dy)\n"
+            "    below, above = tf.where(x < -0.5, dy, zero), tf.where(x > 1.5, dy, zero)\n"
+            "    return dy - below - above, tf.reduce_sum(below), tf.reduce_sum(above)\n",
+        ),
+        (
+            "elements wrong",
+            "def clip_grad(op, dy):\n"
+            "    x, low, high = op.inputs\n"
+            "    zero = tf.zeros_like(dy)\n"
+            "    below, above = tf.where(x < 0, dy, zero), tf.where(x > high, dy, zero)\n"
+            "    return dy - below - above, tf.reduce_sum(below), tf.reduce_sum(above)\n",
+        ),
+        (
+            "elements wrong",
+            "def clip_grad(op, dy):\n"
+            "    x, low, high = op.inputs\n"
+            "    zero = tf.zeros_like(dy)\n"
+            "    below, above = tf.where(x < low, dy, zero), tf.where(x > 1.2, dy, zero)\n"
+            "    return dy - below - above, tf.reduce_sum(below), tf.reduce_sum(above)\n",
+        ),
+        (
+            "line 3 of your cell",
+            "def clip_grad(op, dy):\n"
+            "    x, low, high = op.inputs\n"
+            "    return tf.where(low < x < high, dy, 0), low, high\n",
+        ),
     ],
     2: [
         (
@@ -81,6 +113,10 @@ WRONG = {
             + "y[i] = std::clamp(float(x[i]), float(low), float(high));\n"
             + TAIL,
         ),
+        (
+            "a number is wrong",
+            HEAD + EACH + "y[i] = std::clamp(x[i], T(-1) / 3, T(2) / 3);\n" + TAIL,
+        ),
         ("compile", HEAD + EACH + "y[i] = clip(x[i], low, high);\n" + TAIL),
         ("come to an end", HEAD + "  for (;;) y[begin] = low;\n" + TAIL),
     ],
@@ -97,6 +133,12 @@ RIGHT = {
         "    y = op.outputs[0]\n"
         "    return (tf.where(x == y, dy, tf.zeros_like(dy)),\n"
         "            tf.reduce_sum(dy[x < low]), tf.reduce_sum(dy[x > high]))\n",
+        "def clip_grad(op, dy):\n"
+        "    x, low, high = op.inputs\n"
+        "    zero = tf.zeros_like(dy)\n"
+        "    return (tf.where((x >= low) & (x <= high), dy, zero),\n"
+        "            tf.reduce_sum(tf.where(x <= low, dy, zero)),\n"
+        "            tf.reduce_sum(tf.where(x >= high, dy, zero)))\n",
     ],
     2: [
         HEAD + EACH + "y[i] = std::clamp(x[i], low, high);\n" + TAIL,
