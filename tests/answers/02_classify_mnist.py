@@ -70,8 +70,46 @@ def np_softplus_grad(x, dy):
     return dy / (1 + np.exp(-x))
 """
 
+ABOVE = """def np_softplus(x):
+    return np.where(x > 3, x, np.log1p(np.exp(np.minimum(x, 3))))
+
+
+def np_softplus_grad(x, dy):
+    e = np.exp(np.minimum(x, 3))
+    return dy * np.where(x > 3, 1, e / (1 + e))
+"""
+BELOW = SOFTPLUS.format(
+    f"np.where(x < -5, np.exp(np.minimum(x, 0)), {STABLE})",
+    "dy * np.exp(x - np.logaddexp(0, x))",
+)
+THRESHOLDS = [
+    ABOVE,
+    ABOVE.replace("3", "10"),
+    BELOW,
+    SOFTPLUS.format(STABLE, "dy * np.where(x > 12, 1, 1 / (1 + np.exp(-x)))"),
+]
+ROWS = """def np_softmax_grad(p, dp):
+    def row(i):
+        i = i % len(p)
+        return p[i] * (dp[i] - p[i] @ dp[i])
+
+    return np.stack([row(0), row(1), row(2), row(3)])[:len(p)]
+"""
+FIVE = """def np_softmax_grad(p, dp):
+    s = p * dp
+    s = s[:, 0] + s[:, 1] + s[:, 2] + s[:, 3] + s[:, 4]
+    return p * (dp - s[:, None])
+"""
+
 WRONG = {
     1: [
+        ("any number", ROWS),
+        ("any number", FIVE),
+        (
+            "NumPy",
+            "def np_softmax_grad(p, dp):\n"
+            "    return p * (dp - tf.reduce_sum(p * dp, 1, keepdims=True))\n",
+        ),
         ("loop", LOOP),
         ("loop", LIST),
         ("loop", JACOBIANS),
@@ -91,12 +129,21 @@ WRONG = {
         ("value at x = [-300.0]", CLIPPED),
         ("gradient at x = [-300.0]", FLAT),
         ("value at x = [-30.0]", TWO_SCORES),
+        # thresholds that are right only at the ends
+        *[("[-13.0, -7.0", code) for code in THRESHOLDS],
+        ("NumPy", SOFTPLUS.format("tf.math.softplus(x)", "dy * tf.math.sigmoid(x)")),
+        ("NumPy", SOFTPLUS.format(STABLE, "dy * tf.math.sigmoid(x)")),
         ("multiplied by dy", SOFTPLUS.format(STABLE, "1 / (1 + np.exp(-x))")),
     ],
 }
 
 RIGHT = {
     1: [
+        "def np_softmax_grad(p, dp):\n"
+        "    s = dp * p\n"
+        "    if p.shape[0] > 1:\n"
+        "        s = s + 0\n"
+        "    return p * (dp - s.sum(axis=1)[:, None])\n",
         "def np_softmax_grad(p, dp):\n"
         "    return p * dp - p * np.einsum('ij,ij->i', p, dp)[:, None]\n",
         "def np_softmax_grad(p, dp):\n"
