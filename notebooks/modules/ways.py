@@ -1,4 +1,4 @@
-"""The six ways to make an op that lesson 13 compares, and why some fields are red.
+"""The seven ways to make an op that lesson 13 compares; why some fields are dark.
 
 A way takes a tensor x and the function to compute, by default `powers`, and gives a
 list: x squared and x cubed.
@@ -17,8 +17,22 @@ def tf_ops(x, func=powers):
     return func(x)
 
 
-def custom_gradient(x, func=powers):
-    """TensorFlow's own decorator around NumPy, with static shapes put in by hand."""
+def decorated_tf_ops(x, func=powers):
+    """TensorFlow's own decorator around TensorFlow's ops.
+
+    `stop_gradient` hides the gradient of the ops inside. Without it the two gradients
+    would be equal, and nobody would see where ours is not used.
+    """
+
+    @tf.custom_gradient
+    def op(x):
+        return func(tf.stop_gradient(x)), lambda *dys: slope(x, *dys)
+
+    return op(x)
+
+
+def decorated_numpy(x, func=powers):
+    """The decorator around NumPy, with static shapes put in by hand."""
 
     @tf.custom_gradient
     def op(x):
@@ -59,7 +73,8 @@ def cpp_op():
 def all_ways():
     return {
         "TensorFlow ops": tf_ops,
-        "custom_gradient": custom_gradient,
+        "decorated TF ops": decorated_tf_ops,
+        "decorated NumPy": decorated_numpy,
         "numpy_function": numpy_function,
         "py_function": py_function,
         "our py_func": our_py_func,
@@ -67,30 +82,62 @@ def all_ways():
     }
 
 
-# Why a field of the table is red: (ways, needs): why, and what to do about it.
+# What no probe asks: is the gradient one's own, may the function be NumPy's?
+_OWN, _NUMPY = "own_gradient", "calls_numpy"
+_OFFERS = {
+    "decorated TF ops": {_OWN},
+    "decorated NumPy": {_OWN, _NUMPY},
+    "numpy_function": {_NUMPY},  # where no gradient is asked for
+    "our py_func": {_OWN, _NUMPY},
+    "C++ op": {_OWN},
+}
+
+
+def offers(name, row):
+    """The needs that a way meets: what it is made for, and its passed probes."""
+    passed = {need for need, (word, _) in row.items() if word == "yes"}
+    return passed | _OFFERS.get(name, set())
+
+
+# Why a field of the table is dark: (ways, needs): why, and what to do about it.
 _NO_GRADIENT = (
     "PyFunc is registered as an op without a gradient",
-    "custom_gradient or py_func around it",
+    "tf.custom_gradient or py_func around it",
 )
 _DTYPE = (
     "in eager mode nobody compares the result with Tout",
     "result.astype(x.dtype) in the function",
 )
 _SHAPE = ("nobody knows what Python will return", "y.set_shape(x.shape)")
+_LEAK = (
+    "the gradient stays registered for ever, and holds the graph",
+    "build each graph once",
+)
+_NUMBER = (
+    "the file holds a number, for which the other process has a function",
+    "TensorFlow's ops or a C++ op; py_func refuses",
+)
 WHY = {
-    ("custom_gradient", "vectorized_map"): (
-        "the map builds each node anew, without our gradient's name",
+    ("decorated TF ops", "vectorized_map"): (
+        "the map builds each op anew, without our gradient's name",
+        "tf.map_fn, or give the op the whole batch",
+    ),
+    ("decorated TF ops", "forward_mode"): (
+        "the decorator has no rule for forward mode, which sees the ops inside",
+        "tape.jacobian",
+    ),
+    ("decorated TF ops", "leaks_nothing"): _LEAK,
+    ("decorated NumPy", "vectorized_map"): (
+        "the map builds each op anew, without our gradient's name",
         "py_func, or let the NumPy function take the whole batch",
     ),
-    ("custom_gradient", "forward_mode"): (
+    ("decorated NumPy", "forward_mode"): (
         "the decorator has no rule for forward mode, so NumPy is a constant",
         "py_func, or tape.jacobian",
     ),
-    ("custom_gradient", "dtype_checked"): _DTYPE,
-    ("custom_gradient", "leaks_nothing"): (
-        "the gradient stays registered for ever, and holds the graph",
-        "build each graph once",
-    ),
+    ("decorated NumPy", "dtype_checked"): _DTYPE,
+    ("decorated NumPy", "leaks_nothing"): _LEAK,
+    ("decorated NumPy", "saved_model"): _NUMBER,
     ("numpy_function", "eager"): _NO_GRADIENT,
     ("numpy_function", "inner_tape"): _NO_GRADIENT,
     ("numpy_function", "outer_tape"): _NO_GRADIENT,
@@ -101,9 +148,10 @@ WHY = {
     ("numpy_function", "several_outputs"): _NO_GRADIENT,
     ("numpy_function", "static_shape"): _SHAPE,
     ("numpy_function", "dtype_checked"): _DTYPE,
+    ("numpy_function", "saved_model"): _NUMBER,
     ("py_function", "second_order"): (
         "its tape is used up by the first derivative",
-        "custom_gradient, with a gradient of TensorFlow ops",
+        "tf.custom_gradient, with a gradient of TensorFlow's ops",
     ),
     ("py_function", "static_shape"): _SHAPE,
 }
@@ -152,7 +200,7 @@ def draw_table(found):
         "SILENT": ("#8c1515", "white", "✗"),
     }
     needs = list(next(iter(found.values())))
-    fig, ax = plt.subplots(figsize=(9, 2.9), layout="constrained")
+    fig, ax = plt.subplots(figsize=(9, 3.2), layout="constrained")
     for row, answers in enumerate(found.values()):
         for column, (word, _) in enumerate(answers.values()):
             colour, ink, sign = looks[KINDS[word]]

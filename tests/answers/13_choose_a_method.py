@@ -41,8 +41,34 @@ WRONG = {
             "each pair that you yield",
             KEEPS + "    return tape.gradient(y, x), [3, 48]\n",
         ),
+        (
+            "yield the None",
+            KEEPS + "    yield tape.gradient(y, x).numpy(), [3, 48]\n" * 2,
+        ),
     ],
     2: [
+        # for three parameters only
+        (
+            "sum over the outputs",
+            RUNS + "    return np.array([dy @ (run(p + h * e) - run(p - h * e))\n"
+            "                     for e in np.eye(3)]) / (2 * h)\n",
+        ),
+        # changes the parameters that it was given
+        (
+            "read-only",
+            RUNS + "    dx = np.zeros(len(p))\n"
+            "    for j in range(len(p)):\n"
+            "        q = p\n"
+            "        q[j] += h\n"
+            "        dx[j] = dy @ (run(q) - run(p)) / h\n"
+            "    return dx\n",
+        ),
+        # a list of numbers, where an array is asked for
+        (
+            "Tout promises 1",
+            RUNS + "    return [dy @ (run(p + h * e) - run(p - h * e)) / (2 * h)\n"
+            "            for e in np.eye(len(p))]\n",
+        ),
         # no sum over the outputs
         (
             "sum over the outputs",
