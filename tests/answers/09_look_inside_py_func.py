@@ -10,6 +10,15 @@ def my_recipe(func, inp, Tout, stateful=True, grad=None):
         return tf.compat.v1.py_func(func, inp, Tout, stateful)
 """
 
+GUARD = """def guarded(grad):
+    def checked(op, dy):
+        dx, x = grad(op, dy), op.inputs[0]
+        if TEST:
+            raise ValueError("shape")
+        return dx
+    return checked
+"""
+
 WRONG = {
     1: [
         ("PyFunc has lost", RECIPE.replace("TYPES", '{"PyFuncStateless": name}')),
@@ -64,7 +73,7 @@ WRONG = {
         ),
         # counts the elements
         (
-            "(1, 2)",
+            "(6,)",
             "def guarded(grad):\n"
             "    def checked(op, dy):\n"
             "        dx = grad(op, dy)\n"
@@ -75,7 +84,7 @@ WRONG = {
         ),
         # compares the number of axes alone
         (
-            "(1,)",
+            "(3, 2)",
             "def guarded(grad):\n"
             "    def checked(op, dy):\n"
             "        dx = grad(op, dy)\n"
@@ -112,6 +121,37 @@ WRONG = {
             "            raise ValueError('shape')\n"
             "    return checked\n",
         ),
+        # the rank and one dimension
+        (
+            "(2, 1)",
+            GUARD.replace(
+                "TEST", "len(dx.shape) != len(x.shape) or dx.shape[0] != x.shape[0]"
+            ),
+        ),
+        (
+            "(1, 3)",
+            GUARD.replace(
+                "TEST", "len(dx.shape) != len(x.shape) or dx.shape[-1] != x.shape[-1]"
+            ),
+        ),
+        (
+            "(2, 1)",
+            GUARD.replace("TEST", "dx.shape[:1] != x.shape[:1] or len(dx.shape) > 2"),
+        ),
+        # refuses a right gradient whose shape is unknown when the graph is recorded
+        ("is_compatible_with", GUARD.replace("TEST", "dx.shape != x.shape")),
+        (
+            "is_compatible_with",
+            GUARD.replace("TEST", "tuple(dx.shape) != tuple(x.shape)"),
+        ),
+        (
+            "is_compatible_with",
+            GUARD.replace("TEST", "dx.shape.as_list() != x.shape.as_list()"),
+        ),
+        (
+            "not with y",
+            GUARD.replace("TEST", "dx.shape != op.outputs[0].shape"),
+        ),
         # refuses everything
         (
             "right",
@@ -129,19 +169,19 @@ RIGHT = {
         RECIPE.replace("TYPES", '{"PyFunc" if stateful else "PyFuncStateless": name}'),
     ],
     2: [
+        GUARD.replace("TEST", "not x.shape.is_compatible_with(dx.shape)"),
+        GUARD.replace("TEST", "dx.shape.rank is not None and dx.shape != x.shape"),
         "def guarded(grad):\n"
         "    def checked(op, dy):\n"
         "        dx = grad(op, dy)\n"
-        "        if dx.shape.as_list() != op.inputs[0].shape.as_list():\n"
-        "            raise ValueError('another shape')\n"
+        "        dx.shape.merge_with(op.inputs[0].shape)\n"
         "        return tf.identity(dx)\n"
         "    return checked\n",
         "def guarded(grad):\n"
         "    def checked(op, dy):\n"
-        "        dx, x = grad(op, dy), op.inputs[0]\n"
-        "        if tuple(dx.shape) == tuple(x.shape):\n"
-        "            return dx\n"
-        "        raise ValueError(f'{dx.shape} for {x.shape}')\n"
+        "        dx = grad(op, dy)\n"
+        "        dx.set_shape(op.inputs[0].shape)\n"
+        "        return dx\n"
         "    return checked\n",
     ],
 }
