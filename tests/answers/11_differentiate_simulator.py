@@ -14,8 +14,24 @@ WRONG = {
         ),
         ("dy", "def root_grad(op, dx):\n    return 1 / (1 + tf.exp(op.outputs[0]))\n"),
         ("minus", "def root_grad(op, dx):\n    return minus * dx\n"),
+        # differences of the solver
+        (
+            "runs the solver again",
+            "def root_grad(op, dx):\n"
+            "    y = op.inputs[0]\n\n"
+            "    def slope(y):\n"
+            "        return (find_root(y + 1e-5) - find_root(y - 1e-5)) / 2e-5\n\n"
+            "    return dx * py_func(slope, [y], like(y))\n",
+        ),
     ],
     2: [
+        ("two numbers", "def growth(t, ys, r):\n    pass\n"),
+        (
+            "two numbers",
+            "def growth(t, ys, r):\n    y, s = ys\n"
+            "    dy = r * y * (1 - y)\n"
+            "    ds = r * (1 - 2 * y) * s + y * (1 - y)\n",
+        ),
         (
             "depends on r too",
             "def growth(t, ys, r):\n    y, s = ys\n"
