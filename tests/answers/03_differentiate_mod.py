@@ -38,6 +38,27 @@ WRONG = {
             ),
         ),
         ("not yet", "fmod_grad = None\n"),
+        (
+            "a large row",
+            "def fmod_grad(op, dy):\n"
+            "    x, p = op.inputs\n"
+            "    d = -tf.sign(x / p) * tf.floor(tf.abs(x / p)) * dy\n"
+            "    if p.shape.rank == 0:\n"
+            "        dp = tf.reduce_sum(d)\n"
+            "    else:\n"
+            "        dp = d if d.shape == p.shape else tf.reduce_sum(d, axis=0)\n"
+            "    if dy.shape == x.shape:\n"
+            "        return dy, dp\n"
+            "    return tf.reduce_sum(dy, axis=1, keepdims=True), dp\n",
+        ),
+        (
+            "a large row",
+            "def fmod_grad(op, dy):\n"
+            "    x, p = op.inputs\n"
+            "    n = tf.cast(tf.cast(x / p, tf.int8), x.dtype)\n"
+            "    return sum_to(dy, x), sum_to(-n * dy, p)\n",
+        ),
+        ("dx is dy", fmod(dx="sum_to(-dy, x)")),
     ],
     2: [
         ("narrow valley", "stages = [1, 20]\n"),
@@ -51,6 +72,8 @@ WRONG = {
         ("from 1 to 20", "stages = [1, 10, 40]\n"),
         ("from 1 to 20", "stages = [-19, 10, 20]\n"),
         ("from 1 to 20", "stages = [0, 10, 20]\n"),
+        ("whole numbers", "stages = [1.0, 5.0, 20.0]\n"),
+        ("whole numbers", "stages = []\n"),
         ("not yet", "stages = None\n"),
     ],
 }
@@ -69,5 +92,9 @@ RIGHT = {
         "    n = tf.cast(tf.cast(x / p, tf.int64), x.dtype)\n"
         "    return sum_to(dy, x), sum_to(-n * dy, p)\n",
     ],
-    2: ["stages = [1, 8, 20]\n", "stages = (1, 3, 20)\n", "stages = [1, 10, 20]\n"],
+    2: [
+        "stages = [1, 8, 20]\n",
+        "stages = (1, 3, 20)\n",
+        "stages = np.array([1, 6, 19])\n",
+    ],
 }
