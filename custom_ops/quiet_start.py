@@ -8,6 +8,7 @@ first: that has to happen before its first op, and this module runs one.
 
 import contextlib
 import gc
+import io
 import os
 import sys
 import tempfile
@@ -80,7 +81,9 @@ def _garbage_left():
 if "tensorflow" in sys.modules:  # then devices may still have to be configured
     import tensorflow as tf
 else:
-    with stderr_held_back(), _garbage_left():
+    # What TensorFlow loads may want a stderr, and there may be none.
+    some_stderr = contextlib.redirect_stderr(sys.stderr or io.StringIO())
+    with some_stderr, stderr_held_back(), _garbage_left():
         import tensorflow as tf
 
         tf.identity(0.0)  # the first op starts the devices, and they write too
