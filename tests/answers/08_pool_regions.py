@@ -30,15 +30,23 @@ WRONG = {
         ("how many pixels", mean("dx[image[r], y, x] += dy[r, i, j]")),
         ("bins share", mean("dx[image[r], y, x] = dy[r, i, j] / size")),
         (
-            "how many pixels",
+            "one pixel in each bin",
             mean("dx[image[r], y, x] += dy[r, i, j] / dy[r, i, j].size"),
         ),
         (
-            "how many pixels",
+            "one pixel in each bin",
             mean("dx[image[r], y, x] += dy[r, i, j] / dy.shape[1] ** 2"),
         ),
         ("multiplied by dy", mean("dx[image[r], y, x] += 1 / size")),
-        ("how many pixels", mean("dx[0, y, x] += dy[r, i, j] / size")),
+        ("image of box r", mean("dx[0, y, x] += dy[r, i, j] / size")),
+        (
+            "one pixel in each bin",
+            mean("dx[image[r], y, x] += dy[r, i, j] / data[image[r], y, x].size"),
+        ),
+        ("two channels", mean("dx[image[r], y, x, 0] += dy[r, i, j, 0] / size")),
+        ("two channels", mean("dx[image[r], y, x] += dy[r, i, j].sum() / size")),
+        ("two channels", mean("dx[image[r], y, x] -= dy[r, i, j] / size")),
+        ("returned 0 results", mean("pass").replace("    return dx", "")),
         (
             "dy.shape[1]",
             mean("dx[image[r], y, x] += dy[r, i, j] / size").replace(
@@ -54,19 +62,46 @@ WRONG = {
         ),
         ("which one does rois name", collect("return up.ravel()[argmax]")),
         (
-            "which one does rois name",
+            "boxes of image 0",
             collect(
                 "image = np.arange(len(rois))[:, None, None, None] % len(up)",
                 "return up.reshape(len(up), -1)[image, argmax]",
             ),
         ),
         (
-            "which one does rois name",
+            "two channels",
             collect(WINS, "return up.reshape(len(up), -1)[image, argmax] * 2"),
+        ),
+        ("two channels", collect("return np.ones(argmax.shape, up.dtype)")),
+        (
+            "two channels",
+            collect(
+                WINS,
+                "width = up.shape[2]",
+                "return up[image, argmax // width, argmax % width, 0]",
+            ),
+        ),
+        (
+            "out of bounds",
+            collect(
+                WINS,
+                "return up[..., 0].reshape(len(up), -1)[image, argmax]",
+            ),
         ),
         (
             "which one does rois name",
-            collect("return np.ones(argmax.shape, up.dtype)"),
+            collect(WINS, "return up.ravel()[image * 9 + argmax]"),
+        ),
+        (
+            "boxes of image 0",
+            collect(
+                "image = np.array([1, 0, 1])[:, None, None, None] * (rois[1, 0] != 1)",
+                "return up.reshape(len(up), -1)[image.astype(int), argmax]",
+            ),
+        ),
+        (
+            "two channels",
+            collect(WINS, "return up.reshape(len(up), -1)[image, argmax % 9]"),
         ),
         ("not yet", collect("return up")),
     ],
