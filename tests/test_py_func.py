@@ -955,10 +955,12 @@ def test_private_names_are_where_utils_looks_for_them():
     assert [line.split()[1] for line in private] == [
         "tensorflow.python.eager.record",
         "tensorflow.python.ops.script_ops",
+        "tensorflow.python.util",
     ], "keep what is private in tensorflow_private.py"
     moved = "TensorFlow moved %s: find what tf.%s calls today, and change its use"
     from tensorflow.python.eager import record
     from tensorflow.python.ops import script_ops
+    from tensorflow.python.util import traceback_utils
 
     for name in ("record_operation", "stop_recording"):
         assert hasattr(record, name), moved % (name, "custom_gradient")
@@ -969,4 +971,13 @@ def test_private_names_are_where_utils_looks_for_them():
     assert isinstance(table._funcs, weakref.WeakValueDictionary), moved % (
         "the table of Python functions",
         "numpy_function",
+    )
+    function = type(tf.function(lambda: None))
+    assert "self._call(" in inspect.getsource(function.__call__), moved % (
+        "Function._call, which each call of a tf.function goes through",
+        "function",
+    )
+    assert isinstance(traceback_utils._EXCLUDED_PATHS, tuple), moved % (
+        "the paths that tracebacks leave out",
+        "debugging.enable_traceback_filtering",
     )
