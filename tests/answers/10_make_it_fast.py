@@ -61,18 +61,60 @@ WRONG = {
         ("NumPy again", AGAIN),
     ],
     2: [
+        # the shape of one x
         (
-            "own state",
+            "shape of x",
+            NOISY.format(
+                "    rng = np.random.default_rng(int(seed))\n"
+                "    return x + rng.normal(size=(30, 40))"
+            ),
+        ),
+        (
+            "new array",
+            NOISY.format(
+                "    x += np.random.default_rng(int(seed)).normal(size=x.shape)\n"
+                "    return x"
+            ),
+        ),
+        # a copy in rng's present state
+        (
+            "same inputs",
+            "import copy\n\nrng = np.random.default_rng(0)\n\n\n"
+            + NOISY.format(
+                "    r = copy.deepcopy(rng)\n"
+                "    r.bit_generator.advance(int(seed))\n"
+                "    return x + r.normal(size=x.shape)"
+            ),
+        ),
+        # Python's own state
+        (
+            "a state changes",
+            "import random\n\n\n"
+            + NOISY.format(
+                "    random.seed(int(seed))\n"
+                "    noise = [random.gauss(0, 1) for _ in range(x.size)]\n"
+                "    return x + np.reshape(noise, x.shape)"
+            ),
+        ),
+        (
+            "other seed",
+            NOISY.format(
+                "    rng = np.random.default_rng(int(seed) % 10)\n"
+                "    return x + rng.normal(size=x.shape)"
+            ),
+        ),
+        (
+            "a state changes",
             RNG.format("    global rng\n    rng = np.random.default_rng(int(seed))"),
         ),
         (
-            "own state",
+            "a state changes",
             RNG.format(
                 "    fresh = np.random.default_rng(int(seed))\n"
                 "    rng.bit_generator.state = fresh.bit_generator.state"
             ),
         ),
-        ("own state", CACHE),
+        ("a state changes", CACHE),
         ("normal noise", UNIFORM),
         (
             "other seed",
@@ -94,7 +136,7 @@ WRONG = {
             ),
         ),
         (
-            "own state",
+            "a state changes",
             NOISY.format(
                 "    np.random.seed(int(seed))\n"
                 "    return x + np.random.normal(size=x.shape)"
