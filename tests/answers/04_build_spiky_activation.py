@@ -37,7 +37,10 @@ WRONG = {
         ("loop", ONE + bent("return np.vectorize(bent_of_one, otypes=[x.dtype])(x)")),
         (
             "loop",
-            ONE + bent("return np.array([bent_of_one(v) for v in x.ravel()], x.dtype)"),
+            ONE
+            + bent(
+                "y = [bent_of_one(v) for v in x.ravel()]; return np.array(y, x.dtype).reshape(x.shape)"
+            ),
         ),
         (
             "loop",
@@ -52,6 +55,28 @@ WRONG = {
         ("writes into", bent("x[x < 0] *= 0.1; x[x > 1] = 1; return x")),
         ("values", bent("return np.where(x > 1, 1, np.where(x > 0, x, 0.1))")),
         ("not yet", "bent = None\n"),
+        (
+            "IndexError",
+            "def bent(x):\n"
+            "    y = np.where(x > 0, x, x.dtype.type(0.1) * x)\n"
+            "    y[np.flatnonzero(x > 1)] = 1\n"
+            "    return y\n",
+        ),
+        (
+            "values",
+            "def bent(x):\n"
+            "    y = np.zeros(len(x), x.dtype)\n"
+            "    y[x > 1] = 1\n"
+            "    return y\n",
+        ),
+        ("shape", bent(f"return ({BENT}).reshape(-1)")),
+        (
+            "loop",
+            ONE
+            + "def bent_of_column(x):\n    return np.array([bent_of_one(v) for v in x])\n"
+            "def bent(x):\n"
+            "    return np.apply_along_axis(bent_of_column, 0, x).astype(x.dtype)\n",
+        ),
     ],
     2: [
         ("up, then down", zigzag("tf.sign(0.6 * p - r)")),
@@ -71,6 +96,9 @@ WRONG = {
         ("both sides", step("tf.cast(x < 1, x.dtype)")),
         ("another range", step("tf.cast(tf.abs(x) < 10, x.dtype)")),
         ("not float32", step("tf.abs(x) < 1")),
+        ("not float64", step("tf.where(tf.abs(x) < 1, 1.0, 0.0)")),
+        ("0 for large", step("100 * tf.cast(tf.abs(x) < 1, x.dtype)")),
+        ("1 for small", step("0.001 * tf.cast(tf.abs(x) < 1, x.dtype)")),
         ("|x|", step("surrogate(x, 1)")),
         ("|x|", step("tf.zeros_like(x)")),
         ("not yet", step("None")),
@@ -93,5 +121,7 @@ RIGHT = {
     3: [
         step("1 - tf.tanh(x) ** 2"),
         step("tf.nn.relu(1 - tf.abs(x))"),
+        step("tf.exp(-(x**2))"),
+        step("tf.where(tf.abs(x) < 1, tf.ones_like(x), 0)"),
     ],
 }
