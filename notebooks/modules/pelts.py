@@ -43,9 +43,12 @@ def move_rates(animals, fitted, pelts):
         right.set(ylim=(-2, 2), ylabel="minus the gradient")
         return fig
 
-    alt = (
-        "Hares and lynxes over the years: the curves for the rates that the sliders "
-        "show, over the dots of the data. Beside them an arrow for each rate, up or "
-        "down, where the loss falls."
-    )
-    return move(show, alt, **dict.fromkeys("abcd", (100, 70, 130)))
+    def seen(**percent):
+        rates = ", ".join(f"{name} {value} %" for name, value in percent.items())
+        return (
+            "Hares and lynxes over the years: the curves for the rates that the sliders "
+            f"show ({rates} of the fitted ones), over the dots of the data. Beside them "
+            "an arrow for each rate, up or down, where the loss falls."
+        )
+
+    return move(show, seen, **dict.fromkeys("abcd", (100, 70, 130)))
