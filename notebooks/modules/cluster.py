@@ -99,7 +99,7 @@ class Workers:
         return np.array([[said[name] for said in report] for report in reports])
 
     def kill_last(self):
-        """Wait until the last worker has stopped, and kill it, as a power cut does."""
+        """Wait until the last worker has stopped, and kill its process."""
         while said := self._next(self.count - 1):
             if "stopped" in said:
                 self._processes[-1].kill()

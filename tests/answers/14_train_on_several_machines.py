@@ -7,13 +7,20 @@ TWICE = "def made_twice(stop, every):\n    return "
 WRONG = {
     1: [
         # right where the parts are equal: for 1 and 2 workers
-        ("3 workers", HEAD + "losses.mean()\n"),
-        ("2 workers", HEAD + "losses.sum() / batch\n"),
-        ("2 workers", HEAD + "losses.sum() / batch / count\n"),
-        ("1 workers", HEAD + "losses.sum() * count\n"),
-        ("3 workers", HEAD + "losses\n"),
+        ("3 worker", HEAD + "losses.mean()\n"),
+        ("2 worker", HEAD + "losses.sum() / batch\n"),
+        ("2 worker", HEAD + "losses.sum() / batch / count\n"),
+        ("1 worker", HEAD + "losses.sum() * count\n"),
+        ("one number", HEAD + "losses\n"),
+        # the lesson's constants
+        ("batch of 30", HEAD + "losses.sum() * count / BATCH\n"),
+        ("batch of 30", HEAD + "losses.sum() * count / 100\n"),
+        ("one number", HEAD + "[losses.sum() * count / batch]\n"),
+        ("one number", "def part_of_loss(values, batch, n):\n    pass\n"),
     ],
     2: [
+        ("before step 60", TWICE + "stop % 10 if every == 10 else 0\n"),
+        ("before step 47", TWICE + "stop % 10 if every == 10 else 10\n"),
         ("before step 25", TWICE + "stop - every\n"),
         ("before step 30", TWICE + "every - stop % every\n"),
         ("before step 25", TWICE + "stop % every + 1\n"),
