@@ -46,9 +46,9 @@ def move_rates(animals, fitted, pelts):
     def seen(**percent):
         rates = ", ".join(f"{name} {value} %" for name, value in percent.items())
         return (
-            "Hares and lynxes over the years: the curves for the rates that the sliders "
-            f"show ({rates} of the fitted ones), over the dots of the data. Beside them "
-            "an arrow for each rate, up or down, where the loss falls."
+            "Hares and lynxes over the years: the curves for the rates of the "
+            f"sliders, {rates} of the fitted ones, over the dots of the data. Beside "
+            "them an arrow for each rate, up or down, where the loss falls."
         )
 
     return move(show, seen, **dict.fromkeys("abcd", (100, 70, 130)))
