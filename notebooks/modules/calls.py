@@ -39,9 +39,9 @@ def threads(count=8):
 
 def processes(count=8):
     """As copies of a server that has loaded TensorFlow, on Linux."""
-    from notebooks.modules.processes import context
+    from notebooks.modules.processes import context, end_with_parent
 
-    pool = ProcessPoolExecutor(count, mp_context=context())
+    pool = ProcessPoolExecutor(count, context(), end_with_parent)
     list(pool.map(waits, range(count)))  # until all of them have started
     return pool.map
 

@@ -53,11 +53,16 @@ def start(target, *args):
     return process, ours
 
 
+def end_with_parent():
+    """Called in a new process: when its parent ends, however it does, so does this."""
+    threading.Thread(target=_wait_and_end, daemon=True).start()
+
+
 def _run(target, connection, *args):
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
     target(connection, *args)
 
 
-def _end_with_parent():
+def _wait_and_end():
     multiprocessing.parent_process().join()
     os._exit(1)
