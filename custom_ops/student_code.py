@@ -268,9 +268,10 @@ class Stopper:
     def pause(self):
         """How long to wait before it is raised again: code that caught it several
         times (`except: pass` in a loop) gets another one while it deals with the last.
+        That takes a microsecond, and how late a clock rings is each machine's own.
         """
         self.stopped += 1
-        return AGAIN if self.stopped < PATIENCE else random.uniform(5e-6, 5e-4)
+        return AGAIN if self.stopped < PATIENCE else 10 ** random.uniform(-6, -3.3)
 
     def stop_other_threads(self, left):
         while not self.over.wait(left):

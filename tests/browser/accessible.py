@@ -4,8 +4,6 @@ axe-core is content with any text in the place of a picture, be it a file's name
 nbconvert's "No description has been provided", so the words are looked at here.
 """
 
-from axe_playwright_python.sync_playwright import Axe
-
 WCAG = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
 COLOURS = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
 WORDS = 3  # that say what is seen, at least
@@ -38,6 +36,8 @@ def keeps_out(page, scope="html"):
     What does not depend on colours is looked for in light alone. The page cannot be
     used afterwards.
     """
+    from axe_playwright_python.sync_playwright import Axe  # not everybody has it
+
     yield from wordless(page, scope)
     page.evaluate(THIN)
     for scheme, rules in ("light", WCAG), ("dark", COLOURS):
