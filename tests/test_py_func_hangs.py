@@ -172,7 +172,7 @@ def test_what_hangs_all_the_same_is_told():
     def waits(x):
         thread = threading.Thread(target=lambda: inner(x), daemon=True)
         thread.start()
-        thread.join(20)
+        thread.join(5)
         return x
 
     run = tf.function(lambda x: py_func(waits, [x], x.dtype))
