@@ -86,8 +86,11 @@ def array_difference(found, expected, rtol, show):
     if not wrong.any():
         return ""
     place = tuple(int(k) for k in np.argwhere(wrong)[0])
-    said = f"{short(mine[place])}" + (f" instead of {short(right[place])}" if show
-                                      else " is not right")
+    digits = 4
+    while digits < 17 and (short(mine[place], digits) == short(right[place], digits)):
+        digits += 1
+    said = short(mine[place], digits) + (
+        f" instead of {short(right[place], digits)}" if show else " is not right")
     if not mine.ndim:
         return said
     where = ", ".join(map(str, place))
@@ -125,10 +128,12 @@ def described(thing):
     return text
 
 
-def short(number):
+def short(number, digits):
     if isinstance(number, np.floating):
-        return repr(float(f"{number:.4g}"))
-    return f"{number:.4g}" if isinstance(number, np.inexact) else repr(number.item())
+        return repr(float(f"{number:.{digits}g}"))
+    if isinstance(number, np.inexact):
+        return f"{number:.{digits}g}"
+    return repr(number.item())
 
 
 def in_graph(f, inputs):

@@ -345,7 +345,7 @@ class _Check:
         zeros = [tf.zeros_like(dy) for dy in self.upstreams.dys[0]]
         at_zero = [dx for dx in vjps(self.f, self.xs, [zeros])[1][0] if dx is not None]
         if np.nan_to_num(flat(at_zero), posinf=0, neginf=0).any():
-            lines.append("it is not 0 for an upstream gradient of 0: some of it is not "
+            lines.append("the gradient is not 0 where dy is 0: some of it is not "
                          "multiplied by dy")
         elif u:
             lines.append("it is right for an upstream gradient of ones: look at how dy "

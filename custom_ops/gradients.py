@@ -26,9 +26,10 @@ def call_grad(grad, op, dys, label):
     if not isinstance(grads, (list, tuple)):
         grads = [grads]
     if len(grads) != len(op.inputs):
-        raise ValueError(
-            f"{label}: grad returned {len(grads)} gradients, but the op has "
-            f"{len(op.inputs)} inputs; return one for each, or None")
+        counts = [f"{n} {word}{'s' * (n != 1)}" for n, word in (
+            (len(grads), "gradient"), (len(op.inputs), "input"))]
+        raise ValueError(f"{label}: grad returned {counts[0]}, but the op has "
+                         f"{counts[1]}; return one for each, or None")
     return [None if dx is None or not differentiable(x)
             else _like_input(x, dx, f"{label}: the gradient of input {index}")
             for index, (x, dx) in enumerate(zip(op.inputs, grads, strict=True))]

@@ -26,6 +26,7 @@ PATIENCE = 5  # times; then it is interrupted at once while it deals with the la
 ADDRESS = re.compile(r"( at)? 0x[0-9a-fA-F]{4,}")
 FOLDERS = re.compile(r"(?<![\w.:/])(?:[A-Za-z]:\\|/|~/)(?:[^\s:\"',/\\]+[/\\])+")
 FRAME = re.compile(r'File "([^"]+)", line (\d+)')
+RAISED = re.compile(r"\w+(Error|Exception): ")
 NO_NUMBERS = re.compile(r"symbolic tf\.Tensor|to a numpy array|NumPy call"
                         r"|SymbolicTensor' object has no")
 
@@ -174,6 +175,8 @@ def first_line(error):
     lines = [line.strip() for line in safe_text(error).split("\n") if line.strip()]
     if lines and lines[0] == "in user code:":  # AutoGraph puts the message last
         lines = lines[-1:]
+    if lines and lines[0].startswith("Graph execution error"):  # then comes the stack
+        lines = [line for line in lines if RAISED.match(line)] or lines
     return tidy(lines[0])[:SHOWN_LETTERS] if lines else ""
 
 

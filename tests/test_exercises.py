@@ -4,6 +4,7 @@ import linecache
 import re
 import signal
 import sys
+import textwrap
 import threading
 import time
 
@@ -375,6 +376,17 @@ def test_numpy_in_a_graph_is_explained(capsys):
     assert "inside a tf.function" in text and "TensorFlow's own ops" in text
 
 
+def test_numpy_in_an_op_within_a_graph_is_explained(capsys):
+    code = """
+    def answer(op, dy):
+        x = op.inputs[0]
+        return py_func(lambda dy: np.cos(x) * dy, [dy], like(x))
+    """
+    text = said(GRAD, textwrap.dedent(code), capsys)
+    assert "Graph execution error" not in text
+    assert "symbolic tf.Tensor" in text and "TensorFlow's own ops" in text
+
+
 def test_a_graph_that_disagrees_is_seen(capsys):
     code = "def answer(x):\n    return x**2 if tf.executing_eagerly() else x**3"
     text = said(FUNCTION, code, capsys)
@@ -459,6 +471,7 @@ def test_what_is_not_true(other, capsys):
         (1 + 1j, 1 - 1j, "is not right"),
         (float("nan"), 1.0, "nan is not right"),
         (7, 8, "7 is not right"),
+        (1.00001, 1.00002, "1.00001 is not right"),
         (True, 1, "booleans"),
     ],
 )
