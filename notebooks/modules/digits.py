@@ -1,4 +1,5 @@
-"""Digits in the form that lessons 02 and 10 train on, and 02's functions for 10."""
+"""Digits in the form that lessons 02 and 10 train on, what 02's exercises ask for,
+and 02's functions for 10."""
 
 import numpy as np
 
@@ -17,6 +18,20 @@ def draw_batches(n, steps, size=100):
     epochs = -(-steps * size // n)  # rounded up
     order = np.concatenate([rng.permutation(n) for _ in range(epochs)])
     return order[: steps * size].reshape(steps, size)
+
+
+def in_numpy(func, *arrays):
+    """Whether func(*arrays) is an array that no op of TensorFlow has computed.
+
+    Inside a graph a tensor has no numbers: an answer that asks one for them, by
+    `.numpy()`, fails.
+
+    Example:
+        >>> in_numpy(np.sin, np.ones(3))
+        True
+    """
+    with tf.Graph().as_default():
+        return type(func(*arrays)) is np.ndarray
 
 
 calls = []  # what the NumPy functions below were called for, in order

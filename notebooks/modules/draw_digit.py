@@ -13,7 +13,7 @@ from ipycanvas import Canvas, hold_canvas
 SIZE, SCALE = 28, 10  # pixels of MNIST; of the screen for each of them
 BRUSH = 1.2  # half the width of a line, in pixels
 PAUSE = 1 / 30  # seconds between two answers while the mouse moves
-RED, BLUE, INK = (np.array(c) for c in ([0.80, 0.15, 0.1], [0.1, 0.3, 0.85], [0.1] * 3))
+RED, BLUE, INK = (np.array(c) for c in ([0.7, 0, 0], [0.2, 0.65, 1], [0.1] * 3))
 
 
 class Drawing:

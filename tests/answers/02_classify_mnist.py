@@ -38,6 +38,11 @@ def np_softplus_grad(x, dy):
     return {}
 """
 STABLE = "np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))"
+SIGMOID = "dy / (1 + np.exp(-x))"
+COARSE = SOFTPLUS.format(
+    "np.where(x > 20, x, np.where(x < -20, np.exp(x), np.log(1 + np.exp(x))))",
+    SIGMOID,
+)
 WHERE = """def np_softplus(x):
     small = np.minimum(x, 20)
     return np.where(x > 20, x, np.log1p(np.exp(small)))
@@ -126,11 +131,26 @@ WRONG = {
         ("gradient", SOFTPLUS.format(STABLE, "dy * np.exp(x) / (1 + np.exp(x))")),
         ("gradient", SOFTPLUS.format(STABLE, "dy * (x > 0)")),
         ("gradient", SOFTPLUS.format(STABLE, "dy * (1 + np.tanh(x / 2)) / 2")),
-        ("value at x = [-300.0]", CLIPPED),
-        ("gradient at x = [-300.0]", FLAT),
+        ("value at x = [-700.0]", CLIPPED),
+        ("gradient at x = [-700.0]", FLAT),
         ("value at x = [-30.0]", TWO_SCORES),
         # thresholds that are right only at the ends
         *[("[-13.0, -7.0", code) for code in THRESHOLDS],
+        # right in float64, too coarse in float32
+        ("value at x = [-17.0], in float32", COARSE),
+        (
+            "gradient at x = [-17.0], in float32",
+            SOFTPLUS.format(
+                STABLE, "dy * np.where(x < -20, np.exp(x), 1 - 1 / (1 + np.exp(x)))"
+            ),
+        ),
+        # tiny results cut off, or hidden by what is added
+        ("value at x = [-700.0]", SOFTPLUS.format(f"{STABLE} + 1e-140", SIGMOID)),
+        # TensorFlow does the work, and hands over an array
+        (
+            "in NumPy",
+            SOFTPLUS.format("tf.math.softplus(x).numpy()", SIGMOID),
+        ),
         ("NumPy", SOFTPLUS.format("tf.math.softplus(x)", "dy * tf.math.sigmoid(x)")),
         ("NumPy", SOFTPLUS.format(STABLE, "dy * tf.math.sigmoid(x)")),
         ("multiplied by dy", SOFTPLUS.format(STABLE, "1 / (1 + np.exp(-x))")),
