@@ -1,7 +1,11 @@
 """A picture with words in its place, and sliders that move in whole steps."""
 
+import io
+
 import matplotlib.pyplot as plt
+import numpy as np
 from ipywidgets import FloatSlider, IntSlider
+from PIL import Image
 
 from notebooks.modules import alt_text
 from notebooks.modules.pictures import figure, move
@@ -34,3 +38,21 @@ def test_whole_numbers_make_a_slider_of_whole_steps():
     before = picture.value
     count.value += 1
     assert picture.value != before and 'alt="a line"' in picture.value
+
+
+def test_a_figure_that_keeps_its_shades_has_the_colours_of_its_colour_bar():
+    fig, ax = figure(3, 2)
+    fig.colorbar(ax.imshow(np.random.default_rng(0).normal(0, 0.1, (99, 99)), "RdBu_r",
+                           vmin=-1, vmax=1))  # fmt: skip
+    drawn = io.BytesIO()
+    fig.savefig(drawn, format="png", bbox_inches="tight", dpi=fig.dpi)
+    right = np.int32(Image.open(drawn).convert("RGB"))
+
+    def off():
+        picture = Image.open(io.BytesIO(alt_text.png(fig)))
+        return np.abs(np.int32(picture.convert("RGB")) - right).max()
+
+    assert off() > 20
+    assert alt_text.keep_shades(fig) is fig
+    assert off() <= 10
+    plt.close(fig)

@@ -8,6 +8,7 @@ picture itself stays in the notebook, for programs that show no HTML.
 import base64
 import html
 import io
+import weakref
 
 import matplotlib.pyplot as plt
 from IPython import get_ipython
@@ -16,6 +17,7 @@ from PIL import Image
 
 just_shown = {}  # a figure, and its PNG, for which Jupyter asks once more
 COLOURS = 64  # in a picture that is stored twice: a third of the bytes
+with_shades = weakref.WeakSet()  # figures whose colours stand for numbers
 
 
 def alt(text):
@@ -28,18 +30,31 @@ def alt(text):
         formatters["text/html"].for_type(Figure, described)
 
 
+def keep_shades(figure):
+    """The figure, which is then shown with 256 colours, each of them close to its own.
+
+    With fewer, a colour bar comes in bands, and its rare colours are mixed with others.
+    """
+    with_shades.add(figure)
+    return figure
+
+
 def png(figure):
     """The figure as PNG of few colours; the same bytes for the same figure."""
     if figure in just_shown:
         return just_shown.pop(figure)
     drawn = io.BytesIO()
     figure.savefig(drawn, format="png", bbox_inches="tight", dpi=figure.dpi)
-    return few_colours(Image.open(drawn))
+    return few_colours(Image.open(drawn), figure in with_shades)
 
 
-def few_colours(picture):
-    """A PIL picture as PNG of few colours."""
-    few = picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+def few_colours(picture, shades=False):
+    """A PIL picture as PNG of few colours; `shades`: of more, the rare ones too."""
+    few = picture.convert("RGB").quantize(
+        256 if shades else COLOURS,
+        Image.Quantize.MAXCOVERAGE if shades else Image.Quantize.MEDIANCUT,
+        dither=Image.Dither.NONE,
+    )
     saved = io.BytesIO()
     few.save(saved, format="png", optimize=True)
     return saved.getvalue()

@@ -10,7 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.patches import FancyArrowPatch
 from PIL import Image
 
-from notebooks.modules.alt_text import as_html, few_colours
+from notebooks.modules.alt_text import as_html, few_colours, with_shades
 
 FORWARD = "#1f4e9c"  # dark blue, solid
 BACKWARD = "#c2410c"  # dark orange, dashed
@@ -107,7 +107,7 @@ def move(draw, alt, **sliders):
         places[:] = [ax.get_position() for ax in fig.axes]
         pixels = Image.fromarray(np.asarray(canvas.buffer_rgba()))
         text = alt(**values) if callable(alt) else alt
-        picture.value = as_html(few_colours(pixels), text)
+        picture.value = as_html(few_colours(pixels, fig in with_shades), text)
 
     controls = {}
     for name, (start, low, high) in sliders.items():

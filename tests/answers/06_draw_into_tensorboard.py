@@ -51,6 +51,26 @@ WRONG = {
             "def sheet(pictures):\n"
             "    return tf.concat([one for one in pictures], axis=1)[None]\n",
         ),
+        (
+            "tf.shape",
+            "def sheet(pictures):\n"
+            "    n, h, w, _ = pictures.shape\n"
+            "    rows = tf.transpose(pictures, [1, 0, 2, 3])\n"
+            "    return tf.reshape(rows, [1, h, n * w, 3])\n",
+        ),
+        (
+            "tf.shape",
+            "def sheet(pictures):\n    return tf.concat(tf.unstack(pictures), 1)[None]\n",
+        ),
+        (
+            "uint8",
+            "def sheet(pictures):\n"
+            "    return tf.cast(tf.concat(tf.unstack(pictures), 1)[None], tf.int32)\n",
+        ),
+        (
+            "uint8",
+            "def sheet(pictures):\n    return [tf.concat(tf.unstack(pictures), 1)]\n",
+        ),
     ],
     2: [
         (
@@ -97,6 +117,13 @@ WRONG = {
         (
             "largest element",
             "def stretch_grad(op, dy):\n"
+            "    x, m = op.inputs[0], tf.reduce_max(op.inputs[0])\n"
+            "    big = tf.cast(x == m, x.dtype)\n"
+            "    return dy / m - big * tf.reduce_sum((1 - big) * dy * x) / m**2\n",
+        ),
+        (
+            "matrix",
+            "def stretch_grad(op, dy):\n"
             "    x, m = op.inputs[0], tf.reduce_max(tf.abs(op.inputs[0]))\n"
             "    largest = tf.cast(x == m, x.dtype)\n"
             "    return dy / m - largest * tf.reduce_sum(dy * x) / m**2\n",
@@ -115,7 +142,7 @@ WRONG = {
             "    return draw(*[tf.boolean_mask(a, wrong) for a in (images, labels, guesses)])\n",
         ),
         (
-            "all 5 are wrong",
+            "none is wrong",
             "def draw_mistakes(images, labels, guesses):\n"
             "    return draw(images[3:7:3], labels[3:7:3], guesses[3:7:3])\n",
         ),
@@ -153,15 +180,37 @@ WRONG = {
             "    wrong = tf.cast(truth, tf.int64) != guesses\n"
             "    return draw(*[tf.boolean_mask(a, wrong) for a in (images, labels, guesses)])\n",
         ),
+        (
+            "uint8",
+            "def draw_mistakes(images, labels, guesses):\n"
+            "    wrong = tf.cast(labels, tf.int64) != guesses\n"
+            "    inputs = images, labels, guesses\n"
+            "    pictures = draw(*[tf.boolean_mask(a, wrong) for a in inputs])\n"
+            "    return tf.cast(pictures, tf.int32)\n",
+        ),
+        (
+            "all 5 are wrong",
+            "def draw_mistakes(images, labels, guesses):\n"
+            "    wrong = tf.abs(tf.cast(labels, tf.int64) - guesses) > 1\n"
+            "    inputs = images, labels, guesses\n"
+            "    return draw(*[tf.boolean_mask(a, wrong) for a in inputs])\n",
+        ),
     ],
 }
 RIGHT = {
     1: [
-        "def sheet(pictures):\n    return tf.concat(tf.unstack(pictures), 1)[None]\n",
         "def sheet(pictures):\n"
-        "    n, h, w, c = pictures.shape\n"
+        "    shape = tf.shape(pictures)\n"
+        "    rows = tf.transpose(pictures, [1, 0, 2, 3])\n"
+        "    return tf.reshape(rows, [1, shape[1], -1, 3])\n",
+        "def sheet(pictures):\n"
+        "    n, h, w, c = [tf.shape(pictures)[k] for k in range(4)]\n"
         "    rows = tf.einsum('nhwc->hnwc', tf.cast(pictures, tf.int32))\n"
         "    return tf.cast(tf.reshape(rows, [1, h, n * w, c]), tf.uint8)\n",
+        "def sheet(pictures):\n"
+        "    columns = tf.transpose(pictures, [0, 2, 1, 3])\n"
+        "    one = tf.reshape(columns, [-1, tf.shape(pictures)[1], 3])\n"
+        "    return tf.transpose(one, [1, 0, 2])[None]\n",
     ],
     2: [
         "def stretch_grad(op, dy):\n"
