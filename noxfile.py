@@ -20,11 +20,16 @@ nox.options.sessions = ["tests"]
 def tests(session, packages):
     lowest = ["--constraint", "tests/lowest.txt"] if packages == "lowest" else []
     session.install("--requirement", "requirements.txt", *lowest)
-    session.run("pytest", *session.posargs)
+    run_tests(session)
 
 
 @nox.session
 def newest(session):
     session.install("--requirement", "requirements.txt")
     session.install("--upgrade", "tensorflow", "tensorboard")
+    run_tests(session)
+
+
+def run_tests(session):
     session.run("pytest", *session.posargs)
+    session.run("pytest", "-m", "slow", "tests", *session.posargs)

@@ -1,9 +1,7 @@
 """Run a lesson up to its exercises, and hand in one answer after the other.
 
 The cells run in this process, without a kernel: a lesson takes the time of one run,
-an answer some milliseconds. Cells that the exercises need nothing of (that only draw,
-or train) are left out at first; where the stub or the solution is then not
-answered as the notebook says, all of them are run.
+an answer some milliseconds.
 """
 
 import ast
@@ -15,7 +13,6 @@ import sys
 import traceback
 from pathlib import Path
 
-from cell_names import Names
 from lesson_rules import EXERCISE_TAGS, Lesson, output_text, tags
 
 # Nobody's right answer. Each is what all of the stub's names are set to.
@@ -53,17 +50,13 @@ type("Odd", (), {"__eq__": lambda *a: 1 / 0, "__array__": lambda *a, **k: 1 / 0}
 class Classroom:
     """The namespace of a lesson, before its exercises."""
 
-    def __init__(self, path, needed_only=True, first=None):
+    def __init__(self, path, needed=None):
         self.lesson = Lesson(path)
         self.exercises = list(zip(*map(self.lesson.tagged, EXERCISE_TAGS), strict=True))
-        cells = self.lesson.code[: self.lesson.code.index(self.exercises[0][0])]
-        if first:
-            cells = cells[:first]
-        elif needed_only:
-            wanted = [one.source for triple in self.exercises for one in triple]
-            cells = needed(cells, wanted)
+        before = range(self.lesson.code.index(self.exercises[0][0]))
         self.names = {"__name__": "__main__"}
-        for number, cell in enumerate(cells):
+        for number in before if needed is None else needed:
+            cell = self.lesson.code[number]
             self.run(cell.source, number, "raises-exception" in tags(cell))
         for _, check, _ in self.exercises:  # what an earlier check imports stays
             body = [node for node in ast.parse(check.source).body if is_import(node)]
@@ -125,10 +118,10 @@ def is_import(node):
     return isinstance(node, (ast.Import, ast.ImportFrom))
 
 
-def open_classroom(path, first=None):
+def open_classroom(path, needed=None):
     """The lesson, ready for answers; sets the process up as a kernel would be.
 
-    first: how many code cells from the first are enough; None: to be found out.
+    needed: the numbers of the code cells that the exercises need; None: all of them.
     """
     import matplotlib
 
@@ -137,30 +130,11 @@ def open_classroom(path, first=None):
     project = Path(__file__).resolve().parents[1]
     os.chdir(path.parent)
     sys.path[:0] = [str(project), str(path.parent)]
-    with contextlib.suppress(Exception):
-        room = Classroom(path, first=first)
-        if room.as_stored():
-            return room
-    room = Classroom(path, needed_only=False)
+    room = Classroom(path, needed)
     assert room.as_stored(), (
         "run without a kernel, its stubs and solutions are not answered as stored"
     )
     return room
-
-
-def needed(cells, wanted):
-    """The cells that bind or change a name which what comes later uses."""
-    kept, names = [], set()
-    for source in wanted:
-        names |= Names(source).used
-    modules = {name for cell in cells for name in Names(cell.source).imported}
-    for cell in reversed(cells):
-        found = Names(cell.source)
-        changes = found.changed - modules
-        if (found.bound | changes) & names or found.global_effect:
-            kept.append(cell)
-            names |= found.used
-    return kept[::-1]
 
 
 # What the tests ask for: a sentence for each answer that is not judged as it should be

@@ -2,8 +2,8 @@
 
 tests/answers/NN_verb_phrase.py has for each exercise of lesson NN at least three wrong
 answers, each with a word that the hint must hold, and two right ones of another form
-than the solution. Where the exercises need no more than the first few code cells, and
-the others take long, FIRST_CELLS says how many. Nothing of it is handed out.
+than the solution. CELLS are the numbers of the code cells that the exercises need, from
+0; without it all are run that come before them. Nothing of it is handed out.
 """
 
 import ast
@@ -25,11 +25,21 @@ LESSONS = lesson_paths(ROOT / "notebooks")
 each_lesson = pytest.mark.parametrize(
     "path", [*LESSONS, TEMPLATE], ids=lambda path: path.stem
 )
+# Of all lessons it takes two minutes; the template and the first lesson stand for all.
+each_judged = pytest.mark.parametrize(
+    "path",
+    [
+        TEMPLATE,
+        LESSONS[0],
+        *[pytest.param(path, marks=pytest.mark.slow) for path in LESSONS[1:]],
+    ],
+    ids=lambda path: path.stem,
+)
 CODE = """
 import sys
 sys.path.insert(0, "tests")
 import classroom
-room = classroom.open_classroom({path!r}, {first!r})
+room = classroom.open_classroom({path!r}, {cells!r})
 connection.send(list(classroom.judge_rubbish(room)))
 connection.send(list(classroom.judge_answers(room, *{answers!r})))
 """
@@ -38,11 +48,11 @@ connection.send(list(classroom.judge_answers(room, *{answers!r})))
 @functools.cache
 def judged(path):
     """The complaints about rubbish, and those about the answers: lists of texts."""
-    wrong, right, first = answers(path)
+    wrong, right, cells = answers(path)
     exercises = range(1, len(Lesson(path).tagged("exercise")) + 1)
     wrong = {number: wrong.get(number, []) for number in exercises}
     right = {number: right.get(number, []) for number in exercises}
-    code = CODE.format(path=str(path), first=first, answers=(wrong, right))
+    code = CODE.format(path=str(path), cells=cells, answers=(wrong, right))
     process = OtherProcess(code)
     found = []
     while len(found) < 3:
@@ -57,7 +67,7 @@ def answers(path):
     if not file.exists():
         return {}, {}, None
     names = runpy.run_path(str(file))
-    return names["WRONG"], names["RIGHT"], names.get("FIRST_CELLS")
+    return names["WRONG"], names["RIGHT"], names.get("CELLS")
 
 
 def skip_without_compiler(path):
@@ -65,14 +75,14 @@ def skip_without_compiler(path):
         pytest.skip(f"{path.name} needs a C++ compiler")
 
 
-@each_lesson
+@each_judged
 def test_rubbish_is_answered_in_words(path):
     skip_without_compiler(path)
     complaints, _ = judged(path)
     assert not complaints, "\n\n".join(complaints)
 
 
-@each_lesson
+@each_judged
 def test_wrong_answers_are_told_what_to_look_at_and_right_ones_well_done(path):
     skip_without_compiler(path)
     _, complaints = judged(path)

@@ -68,6 +68,7 @@ class TestWrong:
         text = failure(wrong, [numbers(rng.normal(size=20), dtype)])
         assert "analytic / numeric is 1.001" in text
 
+    @pytest.mark.slow
     def test_one_element_of_a_thousand(self, dtype):
         factor = np.where(np.arange(1000) == 377, 1.5, 1)
         wrong = op(tf.square, lambda dy, x: 2 * x * dy * numbers(factor, dtype))
@@ -75,6 +76,7 @@ class TestWrong:
         assert text.startswith("input 0, element (377,): ")
         assert "(1 of 1000 elements wrong)" in text
 
+    @pytest.mark.slow
     def test_one_element_of_a_hundred_thousand(self, dtype):
         factor = np.where(np.arange(100_000) == 37_700, 1.5, 1)
         wrong = op(tf.square, lambda dy, x: 2 * x * dy * numbers(factor, dtype))
@@ -205,6 +207,7 @@ class TestWrongInHiding:
         text = failure(wrong, [numbers([1, 2], dtype)], order=2)
         assert text.startswith("second derivative, dy 0, element (1,): analytic None")
 
+    @pytest.mark.slow
     def test_two_opposite_errors_among_a_hundred_thousand(self, dtype):
         factor = np.ones(100_000)
         factor[5:7] = 1.3, 0.7
@@ -286,6 +289,7 @@ def test_right_gradients_pass(name, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.slow
 def test_a_hundred_thousand_elements_pass(dtype):
     x = numbers(rng.normal(size=100_000), dtype)
     assert check_gradient(lambda x: tf.sin(x) * tf.nn.relu(x), [x])
@@ -509,6 +513,7 @@ def test_upstream_gradients_of_both_signs():
         assert verdict(wrong, [numbers(1.0)], seed=seed) == "wrong"
 
 
+@pytest.mark.slow
 def test_all_elements_wrong_in_projections():
     x = numbers(np.random.default_rng(0).normal(size=3000), "float32")
     few = {"projections": 20}

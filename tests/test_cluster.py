@@ -8,6 +8,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from lesson_rules import Lesson
 from notebooks.modules import worker
 from notebooks.modules.cluster import Workers
@@ -89,6 +91,7 @@ def test_a_worker_has_no_function_but_those_that_it_was_sent():
     assert said["error"] == "NameError: name 'cross_entropy' is not defined"
 
 
+@pytest.mark.slow
 def test_no_process_outlives_a_parent_that_is_killed():
     if not Path("/proc/self/stat").exists():
         return  # who is whose child is read there, on Linux

@@ -124,6 +124,7 @@ def the_check_answers_the_stub(handed_out, lesson, folder):
     assert said == output_text(Lesson(lesson).tagged("check")[0])
 
 
+@pytest.mark.slow
 def test_a_lesson_runs_to_its_first_exercise(handed_out, tmp_path):
     """One lesson: its code and that of the others is that of the lessons, as the
     tests above say, and that is run as it is when the lessons are tested."""

@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 WHOLE = ROOT.parent / "shared" / "data" / "mnist.npz"
 NOT_NEEDED = {"hero"}
+pytestmark = pytest.mark.slow
 
 
 def lesson_namespace(source, until, lesson="02_classify_mnist"):

@@ -17,6 +17,8 @@ import pytest
 
 from utils import tf  # utils starts it without noise
 
+pytestmark = pytest.mark.slow  # TensorBoard is started for real
+
 ROOT = Path(__file__).parents[1]
 SECONDS = 120  # to start, and then to read the event file
 # Nothing that is defined there is used in other sections.

@@ -18,9 +18,13 @@ from notebook_plugin import COMPILERS
 ROOT = Path(__file__).resolve().parents[1]
 NOWHERE = "http://127.0.0.1:9"  # nobody listens there
 
-pytestmark = pytest.mark.skipif(
-    not any(map(shutil.which, COMPILERS)), reason="a wheel with C++ needs a compiler"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not any(map(shutil.which, COMPILERS)),
+        reason="a wheel with C++ needs a compiler",
+    ),
+]
 
 
 def run(*words, cwd, **environ):

@@ -230,6 +230,7 @@ def test_damaged_sample_says_how_to_restore_it(monkeypatch, tmp_path):
         load_mnist()
 
 
+@pytest.mark.slow
 def test_two_processes_at_once_both_get_whole_data(small_full):
     origin, data = small_full
     other = other_process.OtherProcess(

@@ -528,6 +528,7 @@ def test_the_library_itself_is_asked_for_its_ops(tiny):
 
 
 @needs_compiler
+@pytest.mark.slow
 def test_changed_source_and_same_op_from_elsewhere(tmp_path):
     """Refused in words before anything happens, and the loaded op works on."""
     source = tmp_path / "zero_out.cc"
@@ -595,6 +596,7 @@ def test_gradient_can_be_registered_again():
 
 
 @needs_compiler
+@pytest.mark.slow
 def test_sources_have_no_warnings(tmp_path):
     """All in one go, as TensorFlow's headers take ten seconds each time.
 

@@ -128,6 +128,7 @@ def test_the_package_needs_what_the_lessons_need_and_no_more():
     assert all(one.specifier == wanted[one.name] for one in needed)
 
 
+@pytest.mark.slow
 def test_every_example_is_true_where_it_is_installed(installed):
     python, own = installed
     assert run_examples(python, own, "-I") == []

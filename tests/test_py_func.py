@@ -665,6 +665,7 @@ connection.recv()  # the others may still need this one
 """
 
 
+@pytest.mark.slow
 def test_multi_worker_mirrored_strategy():
     workers = [
         other_process.OtherProcess(WORKER, TF_CONFIG=json.dumps(config))
@@ -820,6 +821,7 @@ def test_saved_model_in_another_process_says_so_and_runs_nothing_else(tmp_path):
     assert "py_func 'square' (function square), which is Python code" in printed
 
 
+@pytest.mark.slow
 def test_traces_leave_nothing_behind():
     from tensorflow.python.framework.ops import gradient_registry
 

@@ -122,6 +122,7 @@ def test_any_callable_has_a_name():
 
 
 @pytest.mark.parametrize("closed", ["2>&-", "<&- >&- 2>&-"])
+@pytest.mark.slow
 def test_import_without_stderr(closed, tmp_path):
     file = tmp_path / "fine"
     code = f"import utils, pathlib; pathlib.Path({str(file)!r}).write_text('x')"

@@ -158,6 +158,7 @@ def test_tracebacks_of_a_tf_function_have_no_frame_of_ours():
     assert not [entry for entry in caught.traceback if "custom_ops" in str(entry.path)]
 
 
+@pytest.mark.slow
 def test_what_hangs_all_the_same_is_told():
     code = """
     import contextlib, io, threading, time

@@ -3,6 +3,7 @@
 import gc
 import weakref
 
+import pytest
 from tensorflow.python.framework.convert_to_constants import (
     convert_variables_to_constants_v2,
 )
@@ -33,6 +34,7 @@ def values(datasets):
     return [[int(value) for value in data] for data in datasets]
 
 
+@pytest.mark.slow
 def test_datasets_of_datasets():
     of = tf.data.Dataset
     assert values(of.from_tensor_slices([numbers(), numbers()])) == [[0, 1, 4]] * 2

@@ -1,6 +1,8 @@
 """Answers to the exercises of lesson 11: wrong ones with a word of the hint, right
 ones of another form."""
 
+CELLS = 0, 1, 2, 3, 4
+
 WRONG = {
     1: [
         ("differentiate", "def root_grad(op, dx):\n    return dx\n"),

@@ -1,7 +1,7 @@
 """Answers to the exercises of lesson 12: wrong ones with a word of the hint, right ones
 of another form."""
 
-FIRST_CELLS = 2  # the others build a wheel
+CELLS = 0, 1  # the others build a wheel
 
 HEAD = """clip = '''
 template <typename T>

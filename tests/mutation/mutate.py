@@ -143,7 +143,7 @@ def tests_of(path, root):
 def run_tests(root, files, seconds=None):
     """Whether they pass; None if they took too long."""
     command = [sys.executable, "-m", "pytest", "-x", "-n", "0", "-q", *files]
-    command += ["-p", "no:cacheprovider"]
+    command += ["-p", "no:cacheprovider", "-m", "not browser and not teaching"]
     environ = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     process = subprocess.Popen(
         command,
