@@ -57,7 +57,7 @@ WRONG = {
         ),
         ("in its list", ROWS + "    return dy @ w.T, x.T @ dy\n"),
         (
-            "1 gradients",
+            "1 gradient",
             ROWS + "    return py_func(lambda dy, w: dy @ w.T, [dy, w], like(x))\n",
         ),
     ],
