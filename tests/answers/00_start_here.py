@@ -46,7 +46,7 @@ WRONG = {
             "    return [a / y, b / y]\n",
         ),
         (
-            "1 gradients",
+            "1 gradient",
             "def hypot_grad(op, dy):\n"
             "    a, b = op.inputs\n"
             "    return dy * a / op.outputs[0]\n",
