@@ -17,10 +17,11 @@ WRONG = {
         ("factor", "def best_step(eps):\n    return (eps / 2) ** 0.5\n"),
         ("factor", "def best_step(eps):\n    return 2 * eps**0.5\n"),
         ("factor", "def best_step(eps):\n    return eps**0.5 / 10\n"),
+        ("factor", "def best_step(eps):\n    return 1e-4 if eps == 1e-8 else 1e-8\n"),
     ],
     2: [
         (
-            "x = 1000",
+            "x = 100",
             "def mended_celu(x):\n    return tf.where(x < 0, tf.math.expm1(x), x)\n",
         ),
         (
@@ -57,6 +58,31 @@ WRONG = {
             "    below = tf.stop_gradient(tf.math.expm1(tf.minimum(x, 0)))\n"
             "    return tf.where(x < 0, below, x)\n",
         ),
+        (
+            "dtype",
+            "def mended_celu(x):\n"
+            "    x = tf.cast(x, tf.float32)\n"
+            "    return tf.where(x < 0, tf.math.expm1(tf.minimum(x, 0)), x)\n",
+        ),
+        (
+            "dtype",
+            "def mended_celu(x):\n"
+            "    x = tf.cast(x, tf.float64)\n"
+            "    return tf.where(x < 0, tf.math.expm1(tf.minimum(x, 0)), x)\n",
+        ),
+        (
+            "shape",
+            "def mended_celu(x):\n"
+            "    x = tf.convert_to_tensor(x)\n"
+            "    return tf.stack([tf.where(e < 0, tf.math.expm1(tf.minimum(e, 0)), e)\n"
+            "                     for e in tf.unstack(tf.reshape(x, [-1]))])\n",
+        ),
+        (
+            "instead of",
+            "def mended_celu(x):\n"
+            "    below = tf.math.expm1(tf.clip_by_value(x, -5.0, 0.0))\n"
+            "    return tf.where(x < 0, below, x)\n",
+        ),
     ],
     3: [
         ("360", "inputs = np.random.default_rng(0).normal(size=(6, 60))\n"),
@@ -74,9 +100,15 @@ RIGHT = {
         "def best_step(eps):\n    return tf.sqrt(eps)\n",
         "def best_step(eps):\n    return tf.sqrt(tf.constant(eps, tf.float64))\n",
         "def best_step(eps):\n    return 10 ** (np.log10(eps) / 2)\n",
+        "def best_step(eps):\n"
+        "    grid = np.logspace(-12, 0, 1001)\n"
+        "    return min(grid, key=lambda h: h + eps / h)\n",
     ],
     2: [
         "def mended_celu(x):\n    return tf.nn.elu(x)\n",
+        "def mended_celu(x):\n"
+        "    above = tf.maximum(tf.zeros_like(x), x)\n"
+        "    return above + tf.math.expm1(tf.minimum(x, 0))\n",
         "def mended_celu(x):\n"
         "    return tf.nn.relu(x) + tf.math.expm1(tf.minimum(x, 0))\n",
         "def mended_celu(x):\n"
