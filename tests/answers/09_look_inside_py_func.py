@@ -19,8 +19,33 @@ GUARD = """def guarded(grad):
     return checked
 """
 
+RECIPE_BOTH = RECIPE.replace("TYPES", '{"PyFunc": name, "PyFuncStateless": name}')
+
 WRONG = {
     1: [
+        # never hands the promise on
+        ("hand stateful on", RECIPE_BOTH.replace("Tout, stateful)", "Tout, False)")),
+        # takes dy for 1
+        (
+            "dy",
+            RECIPE_BOTH.replace("(grad)", "(lambda op, dy: grad(op, 1.0))"),
+        ),
+        # one gradient for every op
+        ("grad", RECIPE_BOTH.replace("(grad)", "(cube_grad)")),
+        ("func", RECIPE_BOTH.replace("py_func(func", "py_func(np_cube")),
+        # a name that the next gradient meets again
+        (
+            "grad",
+            RECIPE_BOTH.replace(
+                '    name = f"Gradient-{uuid.uuid4()}"\n'
+                "    tf.RegisterGradient(name)(grad)\n",
+                '    name = "Fixed"\n'
+                "    try:\n"
+                "        tf.RegisterGradient(name)(grad)\n"
+                "    except KeyError:\n"
+                "        pass\n",
+            ),
+        ),
         ("PyFunc has lost", RECIPE.replace("TYPES", '{"PyFuncStateless": name}')),
         ("PyFuncStateless", RECIPE.replace("TYPES", '{"PyFunc": name, "Py": name}')),
         ("PyFunc has lost", RECIPE.replace("TYPES", '{"EagerPyFunc": name}')),
@@ -49,6 +74,26 @@ WRONG = {
         ),
     ],
     2: [
+        # guards in eager mode alone
+        (
+            "in a tf.function",
+            GUARD.replace("TEST", "tf.executing_eagerly() and dx.shape != x.shape"),
+        ),
+        # guards matrices alone
+        (
+            "of shape (4,)",
+            GUARD.replace(
+                "TEST",
+                "x.shape.rank == 2 and not dx.shape.is_compatible_with(x.shape)",
+            ),
+        ),
+        # loses the second derivative
+        (
+            "dx itself",
+            GUARD.replace("TEST", "not dx.shape.is_compatible_with(x.shape)").replace(
+                "return dx", "return tf.stop_gradient(dx)"
+            ),
+        ),
         # compares with dy, which has the shape of y
         (
             "dy may have another",
@@ -167,6 +212,14 @@ RIGHT = {
     1: [
         RECIPE.replace("TYPES", 'dict.fromkeys(["PyFunc", "PyFuncStateless"], name)'),
         RECIPE.replace("TYPES", '{"PyFunc" if stateful else "PyFuncStateless": name}'),
+        # not the recipe, but what the lesson teaches
+        "def my_recipe(func, inp, Tout, stateful=True, grad=None):\n"
+        "    @tf.custom_gradient\n"
+        "    def run(*inputs):\n"
+        "        y = tf.compat.v1.py_func(func, inputs, Tout, stateful)\n"
+        "        op = SimpleNamespace(inputs=inputs, outputs=[y])\n"
+        "        return y, lambda dy: grad(op, dy)\n"
+        "    return run(*inp)\n",
     ],
     2: [
         GUARD.replace("TEST", "not x.shape.is_compatible_with(dx.shape)"),
@@ -181,6 +234,12 @@ RIGHT = {
         "    def checked(op, dy):\n"
         "        dx = grad(op, dy)\n"
         "        dx.set_shape(op.inputs[0].shape)\n"
+        "        return dx\n"
+        "    return checked\n",
+        "def guarded(grad):\n"
+        "    def checked(op, dy):\n"
+        "        dx = grad(op, dy)\n"
+        "        dx.shape.assert_is_compatible_with(op.inputs[0].shape)\n"
         "        return dx\n"
         "    return checked\n",
     ],
