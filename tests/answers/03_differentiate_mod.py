@@ -32,14 +32,14 @@ WRONG = {
         ),
         ("sum both", fmod(dx="dy")),
         (
-            "float32 too",
+            "float32",
             fmod(dp="sum_to(-n * dy, p)").replace(
                 "n = ", "n = tf.constant(1.0, tf.float64) * "
             ),
         ),
         ("not yet", "fmod_grad = None\n"),
         (
-            "a large row",
+            "three axes",
             "def fmod_grad(op, dy):\n"
             "    x, p = op.inputs\n"
             "    d = -tf.sign(x / p) * tf.floor(tf.abs(x / p)) * dy\n"
@@ -59,6 +59,19 @@ WRONG = {
             "    return sum_to(dy, x), sum_to(-n * dy, p)\n",
         ),
         ("dx is dy", fmod(dx="sum_to(-dy, x)")),
+        (
+            "three axes",
+            "def fmod_grad(op, dy):\n"
+            "    x, p = op.inputs\n"
+            "    n = tf.sign(x / p) * tf.floor(tf.abs(x / p))\n"
+            "    def s(d, t):\n"
+            "        if t.shape == d.shape or t.shape.rank == 0:\n"
+            "            return d if t.shape.rank else tf.reduce_sum(d)\n"
+            "        if t.shape.rank == 1:\n"
+            "            return tf.reduce_sum(d, axis=0)\n"
+            "        return tf.reduce_sum(d, axis=1, keepdims=True)\n"
+            "    return s(dy, x), s(-n * dy, p)\n",
+        ),
     ],
     2: [
         ("narrow valley", "stages = [1, 20]\n"),
@@ -73,7 +86,7 @@ WRONG = {
         ("from 1 to 20", "stages = [-19, 10, 20]\n"),
         ("from 1 to 20", "stages = [0, 10, 20]\n"),
         ("whole numbers", "stages = [1.0, 5.0, 20.0]\n"),
-        ("whole numbers", "stages = []\n"),
+        ("three stages", "stages = []\n"),
         ("not yet", "stages = None\n"),
     ],
 }
