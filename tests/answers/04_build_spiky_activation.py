@@ -1,7 +1,7 @@
 """Answers to the exercises of lesson 04: wrong ones with a word of the hint, right ones
 of another form."""
 
-CELLS = 0, 1, 2, 3, 8, 9, 10, 12, 15, 18
+CELLS = 0, 1, 2, 3, 7, 8, 9, 11, 14, 17
 
 ONE = """
 def bent_of_one(x):
@@ -56,6 +56,7 @@ WRONG = {
         ("dtype", bent(f"return ({BENT}).astype(np.float64)")),
         ("writes into", bent("x[x < 0] *= 0.1; x[x > 1] = 1; return x")),
         ("values", bent("return np.where(x > 1, 1, np.where(x > 0, x, 0.1))")),
+        ("values", bent("return np.clip(x, -0.3, 1)")),
         ("not yet", "bent = None\n"),
         (
             "IndexError",
@@ -89,7 +90,9 @@ WRONG = {
         ),
         ("up, then down", zigzag("pointwise(x, p)")),
         ("up, then down", zigzag("tf.ones_like(x)")),
+        ("half of p", zigzag("tf.sign((0.5 if p == 1 else 1.0) - r)")),
         ("dtype", zigzag("tf.where(r < p / 2, 1.0, -1.0)")),
+        ("float32", zigzag("tf.sign(p / 2 - r) * tf.ones(r.shape, tf.float64)")),
     ],
     3: [
         ("|x|", step("tf.cast(tf.abs(x) > 1, x.dtype)")),
@@ -102,6 +105,8 @@ WRONG = {
         ("0 for large", step("100 * tf.cast(tf.abs(x) < 1, x.dtype)")),
         ("1 for small", step("0.001 * tf.cast(tf.abs(x) < 1, x.dtype)")),
         ("|x|", step("surrogate(x, 1)")),
+        ("0 for large", step("tf.maximum(tf.cast(tf.abs(x) < 1, x.dtype), 0.5)")),
+        ("both sides", step("tf.sin(x) / x")),
         ("|x|", step("tf.zeros_like(x)")),
         ("not yet", step("None")),
     ],
