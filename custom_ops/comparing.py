@@ -107,7 +107,7 @@ def equal(mine, right, rtol, eps=0.0):
     wide = np.complex128 if "c" in (mine.dtype.kind, right.dtype.kind) else np.float64
     mine, right = mine.astype(wide), right.astype(wide)
     finite = np.abs(right[np.isfinite(right)])
-    atol = 64 * eps * finite.max(initial=0)
+    atol = np.where(right == 0, 64 * eps * finite.max(initial=0), 0)
     return np.isclose(mine, right, rtol=max(rtol, 8 * eps), atol=atol, equal_nan=True)
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .gradient_verdict import beside_truth, close
+
 _ONE_BY_ONE = 1000  # above so many elements: by random projections
 _PROJECTIONS = 100  # so many, unless told otherwise
 _LOOKS = 300  # at most, to take apart the projections that disagree
@@ -58,10 +60,11 @@ class Search:
         order = probe.rng.permutation(n) if self.projected else np.arange(n)
         self.parts = [np.sort(part) for part in np.array_split(order, count or 1)]
 
-    def settle(self, gradient, missing, measure_roughness):
+    def settle(self, gradient, missing, measure_roughness, in_float64):
         """A `Settled` for gradients, a row for each upstream gradient.
 
         measure_roughness: tells what rounding does to the gradients, where asked.
+        in_float64: settles the same where f is less rough, where asked.
         """
         self.probe.start(measure_roughness)
         settled, doubts, rows = Settled(missing), [], []
@@ -81,8 +84,32 @@ class Search:
         self.take_apart(settled, doubts, gradient)
         if self.projected and not settled.wrong and settled.together is None:
             self.look_at_all(settled, gradient)
+        if not all(found.kind == "smooth" and not (found.bad | found.blurred).any()
+                   for found in settled.findings.values()):
+            self.ask_again(settled, in_float64())
         self.summarize(settled, gradient)
         return settled
+
+    def ask_again(self, settled, opinion):
+        """Correct what rounding, or a kink close by, let us believe in a coarse dtype.
+
+        opinion: what was settled in float64, and the gradients there; or None.
+        """
+        if opinion is None:
+            return
+        wide, gradient = opinion
+        for k, found in list(settled.findings.items()):
+            finer = wide.findings.get(k)
+            if finer is None or not (finer.bad | finer.blurred).any():
+                settled.findings[k] = beside_truth(found, gradient[:, k],
+                                                   self.probe.precision)
+            elif finer.bad.any() and not found.bad.any() and close(
+                    found.analytic, gradient[:, k], self.probe.precision).all():
+                settled.findings[k] = finer
+        settled.wrong = [k for k, found in settled.findings.items() if found.bad.any()]
+        if settled.together and not (settled.wrong or wide.together or wide.wrong):
+            settled.undecided += settled.together[0].size
+            settled.together, settled.negligible = None, False
 
     def take_apart(self, settled, doubts, gradient):
         """Look at what was doubted; halve what is wrong until one number is left."""

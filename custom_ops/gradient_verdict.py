@@ -99,6 +99,23 @@ def decide(slopes, weights, analytic, precision, scale, noise=0.0):
                    unsure, size, bad, blurred & ~bad)
 
 
+def beside_truth(found, truth, precision):
+    """The `Finding` again, where the right gradient (K,) is known from elsewhere.
+
+    A difference that is further from it than the gradient is no evidence.
+    """
+    good = close(found.analytic, truth, precision)
+    misled = np.abs(found.analytic - truth) < np.abs(found.nearest - truth)
+    bad, doubted = found.bad & ~good & ~misled, found.bad | found.blurred
+    return found._replace(bad=bad, blurred=doubted & ~bad & ~good,
+                          nearest=np.where(doubted & good, truth, found.nearest))
+
+
+def close(analytic, truth, precision):
+    """Whether two gradients are the same, but for the rounding of a coarse dtype."""
+    return np.abs(analytic - truth) <= precision.blur * np.abs(truth)
+
+
 def clear(found, precision):
     """Whether nothing that is further away could change the verdict."""
     gap = np.abs(found.analytic - found.nearest)

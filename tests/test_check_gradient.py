@@ -345,8 +345,13 @@ def test_jump_is_named(dtype):
     assert "f has a jump there" in failure(wrong, [numbers([0.0], dtype)])
 
 
+def in_float32(f):
+    """f computes in float32, whatever it is given: no float64 tells more."""
+    return lambda *xs: f(*[tf.cast(x, tf.float32) for x in xs])
+
+
 def test_what_rounding_hides_is_said():
-    report = check_gradient(tf.cos, [numbers([1e-6, 1.0], "float32")])
+    report = check_gradient(in_float32(tf.cos), [numbers([1e-6, 1.0], "float32")])
     assert report.undecided == 1
     assert "1 of 2 elements undecided" in str(report)
 
@@ -545,16 +550,51 @@ def test_right_where_f_cancels(name, dtype):
     assert found == "right" if dtype == "float64" else found != "wrong"
 
 
-def test_what_float32_cannot_tell_is_undecided():
-    @tf.custom_gradient
-    def f(x, y):
-        return 1e7 * x + y, lambda dy: [1e7 * dy, 1.5 * dy]
+@tf.custom_gradient
+def half_too_much(x, y):
+    return 1e7 * x + y, lambda dy: [1e7 * dy, 1.5 * dy]
 
-    report = check_gradient(f, [tf.constant([1.0]), tf.constant([1.0])])
+
+def test_what_float32_cannot_tell_is_undecided():
+    one = tf.constant([1.0])
+    report = check_gradient(in_float32(half_too_much), [one, one])
     assert report.undecided == 1 and "1 undecided" in str(report).split("\n")[0]
-    report = check_gradient(lambda x: 1e7 + x, [tf.constant([1.0])])
+    report = check_gradient(in_float32(lambda x: 1e7 + x), [one])
     assert str(report).startswith("gradient undecided: 1 of 1 elements")
     assert not report and "float64, another x or a smaller f" in str(report)
+
+
+class TestFloat64Tells:
+    """What a coarse dtype hides, where f takes float64 as well."""
+
+    def test_a_wrong_gradient_that_rounding_hides(self):
+        one = tf.constant([1.0])
+        assert "analytic 1.5, numeric 1.0" in failure(half_too_much, [one, one])
+        assert check_gradient(lambda x: 1e7 + x, [one]).undecided == 0
+
+    @pytest.mark.parametrize("offset", [0.001, 0.01])
+    def test_a_wrong_sign_one_rounding_from_a_kink(self, offset):
+        x = tf.constant([1 + offset, 1.0, 1 - offset], tf.float16)
+        assert check_gradient(lambda x: tf.norm(x - 1), [x])
+        assert "-1.0 in all" in failure(scaled(lambda x: tf.norm(x - 1), -1), [x])
+
+    @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+    @pytest.mark.parametrize("place", [[0.5, 1.3, -2.0], [0.03, -0.011, 0.02]])
+    @pytest.mark.parametrize(
+        "f",
+        [
+            lambda x: (x + 100) ** 2 - 1e4 - 200 * x,
+            lambda x: (x + 10) ** 3 - 1e3 - 300 * x - 30 * x * x,
+        ],
+    )
+    def test_a_right_gradient_is_not_refused_for_rounding(self, f, place, dtype):
+        check_gradient(f, [numbers(place, dtype)])  # right or undecided
+
+    def test_a_gradient_that_only_float32_makes_wrong(self):
+        lost = op(tf.nn.softplus, lambda dy, x: dy * (1 - 1 / (1 + tf.exp(x))))
+        text = failure(lost, [tf.constant([-20.0])])  # exp(-20) is lost beside 1
+        assert "analytic 0.0, numeric 2.06e-09" in text
+        assert check_gradient(lost, [numbers([-20.0])], rtol=1e-4)
 
 
 def test_the_same_tensor_twice_and_by_another_way():
