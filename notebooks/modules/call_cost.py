@@ -65,10 +65,11 @@ def draw_costs(sizes, alone, ops):
         (line,) = ax.loglog(sizes, times, style, label=f"as an op, {name}")
         if (size := crossing(sizes, alone, times[0])) is not None:
             ax.plot(size, times[0], "o", color=line.get_color(), fillstyle=fill)
-            text = f"{float(f'{size:.1g}'):,.0f}"
+            text = f"{float(f'{size:.2g}'):,.0f}"
             up = 8 if times[0] == max(t[0] for t in ops.values()) else -14
             ax.annotate(text, (size, times[0]), (6, up), textcoords="offset points")
-    ax.set(xlabel="numbers", ylabel="microseconds a call")
+    room = sizes[0] / 2, sizes[-1] * 4  # for the numbers beside the dots
+    ax.set(xlabel="numbers", ylabel="microseconds a call", xlim=room)
     ax.legend()
 
 

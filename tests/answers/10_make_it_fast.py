@@ -35,6 +35,15 @@ def np_noisy(x, seed):
 {}
     return x + rng.normal(size=x.shape)
 """
+UNSEEDED = """drawn = {}
+
+
+def np_noisy(x, seed):
+    place = int(seed), x.shape
+    if place not in drawn:
+        drawn[place] = np.random.default_rng().normal(size=x.shape)
+    return x + drawn[place]
+"""
 CACHE = """rng = np.random.default_rng(0)
 drawn = {}
 
@@ -61,6 +70,34 @@ WRONG = {
         ("tiny", SQRT.format("y, 0.5 / y", "dy * h - 2 * dh * h**3")),
         ("tiny", SQRT.format("y, 0.5 / y", "dy * h - dh / (4 * y * y * y)")),
         ("NumPy again", AGAIN),
+        # cuts off what is large
+        (
+            "large at a small x",
+            SQRT.format("y, 0.5 / y", "dy * h - 2 * dh * tf.minimum(h, 1e6) ** 3"),
+        ),
+        (
+            "large at a small x",
+            SQRT.format("y, 0.5 / y", "dy * h - dh / (4 * op.inputs[0] * y + 1e-12)"),
+        ),
+        # loses digits on the way
+        (
+            "output h",
+            SQRT.format("y, np.float32(0.5 / y)", "dy * h - 2 * dh * h * h * h"),
+        ),
+        (
+            "float64",
+            SQRT.format(
+                "y, 0.5 / y",
+                "dy * tf.cast(tf.cast(h, tf.float32), h.dtype) - 2 * dh * h * h * h",
+            ),
+        ),
+        # takes vectors alone
+        (
+            "one number",
+            SQRT.format("y, 0.5 / y", "dy * h - 2 * dh * h * h * h").replace(
+                "np.sqrt(x)", "np.array([v**0.5 for v in x])"
+            ),
+        ),
     ],
     2: [
         # the shape of one x
@@ -117,6 +154,33 @@ WRONG = {
             ),
         ),
         ("a state changes", CACHE),
+        # noise that another process cannot repeat
+        ("seed alone", UNSEEDED),
+        # noise that depends on x
+        (
+            "depend on x",
+            NOISY.format(
+                "    rng = np.random.default_rng(int(seed))\n"
+                "    return x + rng.normal(scale=1 + x.std(), size=x.shape)"
+            ),
+        ),
+        # half of the noise, twice
+        (
+            "each place",
+            NOISY.format(
+                "    rng = np.random.default_rng(int(seed))\n"
+                "    half = rng.normal(size=x.size // 2 + 1)\n"
+                "    return x + np.tile(half, 2)[: x.size].reshape(x.shape)"
+            ),
+        ),
+        # enough for some x
+        (
+            "shape of x",
+            NOISY.format(
+                "    noise = np.random.default_rng(int(seed)).normal(size=1200)\n"
+                "    return x + noise[: x.size].reshape(x.shape)"
+            ),
+        ),
         ("normal noise", UNIFORM),
         (
             "other seed",
@@ -181,6 +245,12 @@ RIGHT = {
         NOISY.format(
             "    state = np.random.RandomState(int(seed))\n"
             "    return x + state.normal(0, 1, x.shape)"
+        ),
+        # seeds it later
+        NOISY.format(
+            "    state = np.random.RandomState()\n"
+            "    state.seed(int(seed))\n"
+            "    return x + state.normal(size=x.shape)"
         ),
     ],
 }
