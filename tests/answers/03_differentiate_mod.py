@@ -1,6 +1,8 @@
 """Answers to the exercises of lesson 03: wrong ones with a word of the hint, right ones
 of another form."""
 
+CELLS = 0, 1, 5, 7, 10, 14, 15, 18
+
 FMOD = """
 def fmod_grad(op, dy):
     x, p = op.inputs
