@@ -37,7 +37,8 @@ REGISTER_OP("MyReluGrad")
     });
 
 // The gradient of MyRelu as a small graph: one node, MyReluGrad.
-absl::Status MyReluGradient(const AttrSlice&, FunctionDef* graph) {
+absl::Status MyReluGradient(const AttrSlice& /* of the op */,
+                            FunctionDef* graph) {
   *graph = FDH::Define(
       // Arguments: the inputs of MyRelu, then one dy for each output.
       {"x: T", "dy: T"},

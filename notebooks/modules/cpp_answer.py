@@ -119,10 +119,15 @@ struct Tensor {
   Values<const T> vec() const { return {static_cast<const T*>(start), n}; }
   template <typename T>
   Values<const T> flat() const { return vec<T>(); }
+  template <typename T>
+  Values<T> vec() { return {static_cast<T*>(start), n}; }
+  template <typename T>
+  Values<T> flat() { return vec<T>(); }
 };
 
 template <typename T>
-void Loop(const Tensor& x, Values<T> y_values, Values<int32_t> index_values) {
+void Loop(const Tensor& x, Tensor* y, Tensor* indices, Values<T> y_values,
+          Values<int32_t> index_values) {
 #line 1 "answer"
 ANSWER
 #line 1 "harness"
@@ -130,11 +135,14 @@ ANSWER
 
 template <typename T>
 void Try(const char* type) {
-  for (int n : {3, 1, 2, 6}) {
+  for (int n : {3, 1, 2, 6, 300}) {
     std::vector<T> x(n), y(n + 16, T(77));
     std::vector<int32_t> indices(n + 16, 77);
-    for (int i = 0; i < n; ++i) x[i] = T((i * i + 3) / T(1.7)) - T(4);
-    Loop<T>({x.data(), n}, {y.data() + 8, n}, {indices.data() + 8, n});
+    // The last of three is neither the largest nor the smallest.
+    for (int i = 0; i < n; ++i) x[i] = T((i * 7 + 4) % 5 - 2) / T(1.7);
+    Tensor y_tensor{y.data() + 8, n}, index_tensor{indices.data() + 8, n};
+    Loop<T>({x.data(), n}, &y_tensor, &index_tensor, y_tensor.vec<T>(),
+            index_tensor.vec<int32_t>());
     for (int i = -8; i < n + 8; ++i) {
       if ((i < 0 || i >= n) && (y[i + 8] != T(77) || indices[i + 8] != 77)) {
         std::printf("index %d was written, but the vector has %d elements\n", i, n);

@@ -113,6 +113,18 @@ WRONG = {
             "index 3 was written",
             loop(FILL + "    y_values.data()[x.NumElements()] = T(0);\n"),
         ),
+        (
+            "float, 3 elements: y is wrong at element 2",
+            loop(
+                "    T best = x.vec<T>()(0);\n"
+                "    for (int i = 0; i < x.NumElements(); ++i) {\n"
+                "      y_values(i) = T(0);\n"
+                "      index_values(i) = i;\n"
+                "      best = std::max(best, x.vec<T>()(i));\n"
+                "    }\n"
+                "    y_values(x.NumElements() - 1) = best;\n"
+            ),
+        ),
         ("read-only", loop("    x.vec<T>()(0) = T(0);\n")),
         (
             "compile",
@@ -148,7 +160,7 @@ RIGHT = {
             "    for (int64_t i = 0; i < x.shape().dim_size(0); ++i) {\n"
             "      index_values.data()[i] = i;\n"
             "    }\n"
-            "    y_values(n - 1) = x.flat<T>()(n - 1);\n"
+            "    y->flat<T>()(y->NumElements() - 1) = x.flat<T>()(n - 1);\n"
         ),
         loop(
             "    auto numbers = x.flat<T>();\n"
