@@ -51,14 +51,17 @@ class Run:
     def result_of(self, test):
         """(result, ""), or (None, what happened instead, in words)."""
         result, error, stop = None, None, Stopper(self.end)
+        too_long = (f"stopped after {self.seconds:g} seconds: does your code come to "
+                    "an end?")
+        if time.monotonic() > self.end:
+            return None, too_long
         try:
             with self.printed.instead_of_the_screen(), stop:
                 result = test()
         except BaseException as caught:  # SystemExit and KeyboardInterrupt too
             error = caught
         if stop.stopped:
-            return None, (f"stopped after {self.seconds:g} seconds: does your code "
-                          "come to an end?")
+            return None, too_long
         if error is None:
             return result, ""
         try:

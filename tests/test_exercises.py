@@ -11,6 +11,7 @@ import time
 import numpy as np
 import pytest
 
+from custom_ops.student_code import Run
 from utils import (
     check_gradient,
     gives,
@@ -303,6 +304,18 @@ def test_looking_at_an_answer_is_stopped_too(capsys):
     code = "class A:\n    def __getattr__(self, name):\n        while True: pass\n"
     text = said(GRAD, code + "answer = A()", capsys, 0.3)
     assert refused(text) and "stopped after 0.3 seconds" in text
+
+
+def test_when_the_time_is_over_nothing_more_is_run():
+    def check(answer):
+        judgement = Run(seconds=0.01)
+        time.sleep(0.02)
+        return judgement.result_of(lambda: "was run")
+
+    assert check(None) == (
+        None,
+        "stopped after 0.01 seconds: does your code come to an end?",
+    )
 
 
 @pytest.mark.parametrize("check", ["GRAD", "NUMPY"])
