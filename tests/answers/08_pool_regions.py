@@ -32,17 +32,19 @@ WRONG = {
         ("how many pixels", mean("dx[image[r], y, x] += dy[r, i, j]")),
         ("bins share", mean("dx[image[r], y, x] = dy[r, i, j] / size")),
         (
-            "one pixel in each bin",
+            "one pixel a bin",
             mean("dx[image[r], y, x] += dy[r, i, j] / dy[r, i, j].size"),
         ),
         (
-            "one pixel in each bin",
+            "one pixel a bin",
             mean("dx[image[r], y, x] += dy[r, i, j] / dy.shape[1] ** 2"),
         ),
         ("multiplied by dy", mean("dx[image[r], y, x] += 1 / size")),
+        ("image of box r", mean("dx[r, y, x] += dy[r, i, j] / size")),
         ("image of box r", mean("dx[0, y, x] += dy[r, i, j] / size")),
+        ("rows first", mean("dx[image[r], x, y] += dy[r, i, j] / size")),
         (
-            "one pixel in each bin",
+            "one pixel a bin",
             mean("dx[image[r], y, x] += dy[r, i, j] / data[image[r], y, x].size"),
         ),
         ("two channels", mean("dx[image[r], y, x, 0] += dy[r, i, j, 0] / size")),
@@ -104,6 +106,10 @@ WRONG = {
         (
             "two channels",
             collect(WINS, "return up.reshape(len(up), -1)[image, argmax % 9]"),
+        ),
+        (
+            "another shape",
+            collect(WINS, "return up.reshape(3, 24)[image, argmax]"),
         ),
         ("not yet", collect("return up")),
     ],
