@@ -163,7 +163,19 @@ def run_tests(root, files, seconds=None):
     return process.returncode == 0
 
 
-def judge(mutant, copies, limits):
+def seconds_of(root):
+    """How long the tests of a file take without a mutant."""
+
+    def run(file):
+        start = time.monotonic()
+        if not run_tests(root, [file]):
+            raise SystemExit(f"without a mutant, {file} fails")
+        return time.monotonic() - start
+
+    return run
+
+
+def judge(mutant, copies, took):
     """ "killed", "timed out" or "survived"."""
     root = copies.get()
     place = root / mutant.path.relative_to(ROOT)
@@ -171,7 +183,7 @@ def judge(mutant, copies, limits):
     files = tests_of(mutant.path, ROOT)
     try:
         place.write_text(mutant.text, "utf-8")
-        passed = run_tests(root, files, limits[tuple(files)])
+        passed = run_tests(root, files, 60 + 4 * sum(took[file] for file in files))
     finally:
         place.write_text(original, "utf-8")
         copies.put(root)
@@ -192,14 +204,10 @@ def main():
         for number in range(wanted.jobs):
             copy = Path(folder, str(number))
             copies.put(shutil.copytree(ROOT, copy, ignore=LEFT_OUT))
-        limits = {}
-        for files in sorted({tuple(tests_of(m.path, ROOT)) for m in mutants}):
-            start = time.monotonic()
-            if not run_tests(copy, files):
-                raise SystemExit(f"without a mutant, {' '.join(files)} fails")
-            limits[files] = 60 + 4 * (time.monotonic() - start)
+        files = sorted({file for m in mutants for file in tests_of(m.path, ROOT)})
         with ThreadPoolExecutor(wanted.jobs) as pool:
-            verdicts = pool.map(lambda mutant: judge(mutant, copies, limits), mutants)
+            took = dict(zip(files, pool.map(seconds_of(copy), files), strict=True))
+            verdicts = pool.map(lambda mutant: judge(mutant, copies, took), mutants)
             survivors = []
             for mutant, verdict in zip(mutants, verdicts, strict=True):
                 print(f"{verdict}: {mutant}", flush=True)
