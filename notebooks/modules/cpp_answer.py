@@ -41,7 +41,9 @@ template <typename T>
 void Try(const char* type) {
   const T untouched = T(77);
   for (int64_t n : {1, 2, 5, 64}) {
-    const T low = T(-1) / (3 + n % 2), high = T(2) / (3 + n % 2);
+    T low = T(-1) / (3 + n % 2), high = T(2) / (3 + n % 2);
+    if (n == 5) low = T(1) / 4, high = T(1);
+    if (n == 64) low = T(-1), high = T(-1) / 4;
     for (int64_t begin = 0; begin <= n; begin += 1 + n / 4) {
       for (int64_t end = begin; end <= n; end += 1 + n / 4) {
         std::vector<T> x(n + 16), y(n + 16, untouched);

@@ -28,7 +28,7 @@ WRONG = {
             "    return dy - below - above, below, above\n",
         ),
         (
-            "elements wrong",
+            "upstream gradient: ones",
             "def clip_grad(op, dy):\n"
             "    x, low, high = op.inputs\n"
             "    zero = tf.zeros_like(dy)\n"
@@ -116,6 +116,13 @@ WRONG = {
         (
             "a number is wrong",
             HEAD + EACH + "y[i] = std::clamp(x[i], T(-1) / 3, T(2) / 3);\n" + TAIL,
+        ),
+        (
+            "a number is wrong",
+            HEAD
+            + EACH
+            + "y[i] = x[i] < 0 ? std::max(x[i], low) : std::min(x[i], high);\n"
+            + TAIL,
         ),
         ("compile", HEAD + EACH + "y[i] = clip(x[i], low, high);\n" + TAIL),
         ("come to an end", HEAD + "  for (;;) y[begin] = low;\n" + TAIL),

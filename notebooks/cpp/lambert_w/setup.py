@@ -14,6 +14,7 @@ class BuildOp(build_ext):
     def build_extension(self, ext):
         import tensorflow as tf  # here, as only this step needs it
 
+        self.force = True  # an old library may fit another TensorFlow
         ext.extra_compile_args = [*tf.sysconfig.get_compile_flags(), "-O3", "-g0"]
         ext.extra_link_args = tf.sysconfig.get_link_flags()
         super().build_extension(ext)
