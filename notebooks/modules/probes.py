@@ -203,6 +203,12 @@ def leaks_nothing(way):
     yield graph() is None, True
 
 
+def tflite(way):
+    """No field of the table: does TFLite, for phones, take it? It needs no gradient."""
+    convert = tf.lite.TFLiteConverter.from_concrete_functions
+    yield len(convert([concrete(cube(way))], tf.Module()).convert()) > 0, True
+
+
 def called_elsewhere(f, own_ops=0):
     """f([1, 4]) in another process, which knows f from a SavedModel alone.
 

@@ -1,10 +1,10 @@
-"""The seven ways to make an op that lesson 13 compares; why some fields are dark.
+"""The seven ways to make an op that lesson 13 compares; why some fields are not light.
 
 A way takes a tensor x and the function to compute, by default `powers`, and gives a
 list: x squared and x cubed.
 """
 
-from notebooks.modules.probes import powers
+from notebooks.modules.probes import outcome, powers
 from utils import like, load_op, py_func, tf
 
 
@@ -82,14 +82,23 @@ def all_ways():
     }
 
 
-# What no probe asks: is the gradient one's own, may the function be NumPy's?
-_OWN, _NUMPY = "own_gradient", "calls_numpy"
+# What no probe asks: is the gradient one's own, does the row hold for a function of
+# NumPy's, may it compute what TensorFlow has no op for, does TFLite (phones) take it?
+FACTS = _OWN, _NUMPY, _NEW, _TFLITE = (
+    "own_gradient",
+    "calls_numpy",
+    "new_to_tensorflow",
+    "tflite_for_phones",
+)
 _OFFERS = {
-    "decorated TF ops": {_OWN},
-    "decorated NumPy": {_OWN, _NUMPY},
-    "numpy_function": {_NUMPY},  # where no gradient is asked for
-    "our py_func": {_OWN, _NUMPY},
-    "C++ op": {_OWN},
+    "TensorFlow ops": {_TFLITE},
+    "decorated TF ops": {_OWN, _TFLITE},
+    "decorated NumPy": {_OWN, _NUMPY, _NEW},
+    # No gradient is among its passed probes. Those of `py_function` hold for
+    # TensorFlow's ops: around NumPy it has no gradient either.
+    "numpy_function": {_NUMPY, _NEW},
+    "our py_func": {_OWN, _NUMPY, _NEW},
+    "C++ op": {_OWN, _NEW},
 }
 
 
@@ -99,7 +108,7 @@ def offers(name, row):
     return passed | _OFFERS.get(name, set())
 
 
-# Why a field of the table is dark: (ways, needs): why, and what to do about it.
+# Why a field of the table is not light: (way, need): why, and what to do about it.
 _NO_GRADIENT = (
     "PyFunc is registered as an op without a gradient",
     "tf.custom_gradient or py_func around it",
@@ -117,7 +126,45 @@ _NUMBER = (
     "the file holds a number, for which the other process has a function",
     "TensorFlow's ops or a C++ op; py_func refuses",
 )
+_KERAS = (
+    "a keras.Input has no numbers: * takes it, an op or tf.square does not",
+    "call the op inside a Keras layer",
+)
+_XLA = (
+    "XLA compiles TensorFlow's own ops only",
+    "do without XLA: Model.compile(jit_compile=False)",
+)
+_CODE = (
+    "the file cannot hold Python code; saving gives no error, the call does",
+    "TensorFlow's ops or a C++ op",
+)
+_TAPE = ("its tape serves one use, each row is another", "py_func")
 WHY = {
+    **{
+        (way, "keras_input"): _KERAS
+        for way in (
+            "decorated TF ops",
+            "decorated NumPy",
+            "numpy_function",
+            "py_function",
+            "C++ op",
+        )
+    },
+    **{
+        (way, "xla"): _XLA
+        for way in (
+            "decorated NumPy",
+            "numpy_function",
+            "py_function",
+            "our py_func",
+            "C++ op",
+        )
+    },
+    ("our py_func", "saved_model"): _CODE,
+    ("py_function", "saved_model"): _CODE,
+    ("py_function", "jacobian"): _TAPE,
+    ("py_function", "vectorized_map"): _TAPE,
+    ("numpy_function", "second_order"): _NO_GRADIENT,
     ("decorated TF ops", "vectorized_map"): (
         "the map builds each op anew, without our gradient's name",
         "tf.map_fn, or give the op the whole batch",
@@ -158,34 +205,33 @@ WHY = {
 KINDS = {"yes": "works", "error": "refuses", "None": "SILENT", "wrong": "SILENT"}
 
 
-def silent(found):
-    """The fields of the table where something is missing, and nobody says so."""
-    return {
-        (way, need)
-        for way, row in found.items()
-        for need, (word, _) in row.items()
-        if KINDS[word] == "SILENT"
-    }
+def try_all(ways, probe):
+    """Print what each way answers to one more probe."""
+    for name, way in ways.items():
+        print(f"{probe.__name__}, {name}: {outcome(way, probe)[0]}")
 
 
-def reason(field):
-    """Why a field is as it is: the message, without where in which file it arose."""
-    lines = []
-    for line in field[1].splitlines():
-        if line.startswith(("Traceback", "The op is created")):
-            break
-        lines.append(line.strip())
-    return " ".join(filter(None, lines))
+def nearly(can, needs):
+    """Where no way meets all needs: those that lack one, with a remedy for it."""
+    lines = ["none: drop a need"]
+    for name, offered in can.items():
+        missing = needs - offered
+        if len(missing) == 1 and (name, *missing) in WHY:
+            remedy = WHY[name, *missing][1]
+            lines.append(f"{name}, but for {missing.pop()}: {remedy}")
+    return lines
 
 
-def explain(found):
-    """Print each reason once, with the remedy and the fields that it is about."""
+def explain(found, kind="SILENT"):
+    """Print each reason once, with the remedy and the fields of that kind."""
     fields = {}
-    for way, need in sorted(silent(found)):
-        fields.setdefault(WHY[way, need], []).append((way, need.replace("_", " ")))
+    for way, row in sorted(found.items()):
+        for need, (word, _) in sorted(row.items()):
+            if KINDS[word] == kind:
+                fields.setdefault(WHY[way, need], []).append((way, need))
     for (why, remedy), where in fields.items():
         ways = sorted({way for way, _ in where})
-        needs = sorted({need for _, need in where})
+        needs = sorted({need.replace("_", " ") for _, need in where})
         print(f"{', '.join(ways)}: {', '.join(needs)}")
         print(f"    why:    {why}\n    remedy: {remedy}")
 

@@ -27,6 +27,17 @@ WRONG = {
             "    for _ in range(2):\n"
             "        yield gradient(lambda x: way(x)[1], x), [3, 48]\n",
         ),
+        # two tapes side by side
+        (
+            "one tape",
+            "def asked_twice(way):\n"
+            "    with tf.GradientTape() as a, tf.GradientTape() as b:\n"
+            "        a.watch(x)\n"
+            "        b.watch(x)\n"
+            "        y = way(x)[1]\n"
+            "    yield a.gradient(y, x), [3, 48]\n"
+            "    yield b.gradient(y, x), [3, 48]\n",
+        ),
         # asked once, shown two times
         (
             "one tape",
@@ -67,13 +78,13 @@ WRONG = {
         ),
         # a list of numbers, where an array is asked for
         (
-            "Tout promises 1",
+            "no NumPy array",
             RUNS + "    return [dy @ (run(p + h * e) - run(p - h * e)) / (2 * h)\n"
             "            for e in np.eye(len(p))]\n",
         ),
         # no sum over the outputs
         (
-            "sum over the outputs",
+            "has shape (3, 6)",
             RUNS + "    return np.array([run(p + h * e) - run(p - h * e)\n"
             "                     for e in np.eye(len(p))]) / (2 * h)\n",
         ),
@@ -95,6 +106,13 @@ WRONG = {
             "sum over the outputs",
             RUNS + "    return np.array([dy @ (run(p + h * e) - run(p - h * e)) / h\n"
             "                     for e in np.eye(len(p))])\n",
+        ),
+        # forward differences with a step so small that the values agree
+        (
+            "at p - h",
+            RUNS + "    h = 1e-8\n"
+            "    return np.array([dy @ (run(p + h * e) - run(p))\n"
+            "                     for e in np.eye(len(p))]) / h\n",
         ),
         # forward differences
         (
@@ -135,5 +153,13 @@ RIGHT = {
         "        e[j] = 1e-6\n"
         "        dx[j] = (dy * (run(p + e) - run(p - e))).sum() / 2e-6\n"
         "    return dx\n",
+        # all runs to the right, and then all to the left, one parameter at a time
+        RUNS + "    q, found = p.copy(), []\n"
+        "    for step in h, -h:\n"
+        "        for j in range(len(p)):\n"
+        "            q[j] = p[j] + step\n"
+        "            found.append(dy @ run(q) / (2 * step))\n"
+        "            q[j] = p[j]\n"
+        "    return np.reshape(found, (2, -1)).sum(0)\n",
     ],
 }
