@@ -5,25 +5,25 @@ CELLS = 0, 1, 2, 3, 4
 
 WRONG = {
     1: [
-        ("differentiate", "def root_grad(op, dx):\n    return dx\n"),
+        ("differentiate", "def root_grad(op, db):\n    return db\n"),
         (
             "differentiate",
-            "def root_grad(op, dx):\n    return dx * (1 + tf.exp(op.outputs[0]))\n",
+            "def root_grad(op, db):\n    return db * (1 + tf.exp(op.outputs[0]))\n",
         ),
         (
             "differentiate",
-            "def root_grad(op, dx):\n    return dx / (1 + tf.exp(op.inputs[0]))\n",
+            "def root_grad(op, db):\n    return db / (1 + tf.exp(op.inputs[0]))\n",
         ),
-        ("dy", "def root_grad(op, dx):\n    return 1 / (1 + tf.exp(op.outputs[0]))\n"),
-        ("minus", "def root_grad(op, dx):\n    return minus * dx\n"),
+        ("dy", "def root_grad(op, db):\n    return 1 / (1 + tf.exp(op.outputs[0]))\n"),
+        ("minus", "def root_grad(op, db):\n    return minus * db\n"),
         # differences of the solver
         (
             "runs the solver again",
-            "def root_grad(op, dx):\n"
-            "    y = op.inputs[0]\n\n"
-            "    def slope(y):\n"
-            "        return (find_root(y + 1e-5) - find_root(y - 1e-5)) / 2e-5\n\n"
-            "    return dx * py_func(slope, [y], like(y))\n",
+            "def root_grad(op, db):\n"
+            "    a = op.inputs[0]\n\n"
+            "    def slope(a):\n"
+            "        return (find_root(a + 1e-5) - find_root(a - 1e-5)) / 2e-5\n\n"
+            "    return db * py_func(slope, [a], like(a))\n",
         ),
     ],
     2: [
@@ -59,12 +59,12 @@ WRONG = {
 
 RIGHT = {
     1: [
-        "def root_grad(op, dx):\n"
-        "    y, x = op.inputs[0], op.outputs[0]\n"
-        "    return dx / (1 + y - x)\n",
-        "def root_grad(op, dx):\n"
-        "    (x,) = op.outputs\n"
-        "    return [dx * tf.sigmoid(-x)]\n",
+        "def root_grad(op, db):\n"
+        "    a, b = op.inputs[0], op.outputs[0]\n"
+        "    return db / (1 + a - b)\n",
+        "def root_grad(op, db):\n"
+        "    (b,) = op.outputs\n"
+        "    return [db * tf.sigmoid(-b)]\n",
     ],
     2: [
         "def growth(t, ys, r):\n"
