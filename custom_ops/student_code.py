@@ -9,6 +9,7 @@ import ctypes
 import functools
 import io
 import linecache
+import logging
 import random
 import re
 import signal
@@ -220,10 +221,16 @@ class HeldOutput(io.TextIOBase):
 
     @contextlib.contextmanager
     def instead_of_the_screen(self):
+        log = logging.getLogger("tensorflow")  # warns of a check that traces again
+        level = log.level
         with (contextlib.redirect_stdout(self), contextlib.redirect_stderr(self),
               warnings.catch_warnings()):
             warnings.simplefilter("ignore")
-            yield
+            log.setLevel(logging.ERROR)
+            try:
+                yield
+            finally:
+                log.setLevel(level)
 
 
 class Stopper:

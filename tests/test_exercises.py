@@ -1,6 +1,7 @@
 """Whatever a student hands in, `judge` answers in words, and raises nothing."""
 
 import linecache
+import logging
 import re
 import signal
 import sys
@@ -304,6 +305,17 @@ def test_looking_at_an_answer_is_stopped_too(capsys):
     code = "class A:\n    def __getattr__(self, name):\n        while True: pass\n"
     text = said(GRAD, code + "answer = A()", capsys, 0.3)
     assert refused(text) and "stopped after 0.3 seconds" in text
+
+
+def test_a_check_that_traces_often_is_no_warning(caplog):
+    def check(answer):
+        judge(holds(lambda: tf.function(answer)(X[0]) > 0))
+
+    level = logging.getLogger("tensorflow").level
+    for _ in range(8):
+        check(lambda x: x * x)
+    assert not caplog.records
+    assert logging.getLogger("tensorflow").level == level
 
 
 def test_when_the_time_is_over_nothing_more_is_run():
