@@ -17,6 +17,9 @@ WRONG = {
         ("batch of 30", HEAD + "losses.sum() * count / 100\n"),
         ("one number", HEAD + "[losses.sum() * count / batch]\n"),
         ("one number", "def part_of_loss(values, batch, n):\n    pass\n"),
+        # the middle of a batch, whatever its losses are
+        ("1 worker", HEAD + "(batch - 1) / 2\n"),
+        ("one number", HEAD + "str(losses.sum() * count / batch)\n"),
     ],
     2: [
         ("before step 60", TWICE + "stop % 10 if every == 10 else 0\n"),
@@ -34,6 +37,7 @@ WRONG = {
 RIGHT = {
     1: [
         HEAD + "tf.reduce_sum(losses) * count / batch\n",
+        HEAD + "tf.reduce_mean(losses) * len(losses) * count / batch\n",
         HEAD + "losses.mean() * len(losses) / (batch / count)\n",
         HEAD + "sum(loss * count / batch for loss in losses)\n",
     ],
