@@ -226,9 +226,11 @@ def explain(found, kind="SILENT"):
     """Print each reason once, with the remedy and the fields of that kind."""
     fields = {}
     for way, row in sorted(found.items()):
-        for need, (word, _) in sorted(row.items()):
+        for need, (word, reason) in sorted(row.items()):
             if KINDS[word] == kind:
-                fields.setdefault(WHY[way, need], []).append((way, need))
+                unforeseen = reason, "on other machines this works"
+                why = WHY.get((way, need), unforeseen)
+                fields.setdefault(why, []).append((way, need))
     for (why, remedy), where in fields.items():
         ways = sorted({way for way, _ in where})
         needs = sorted({need.replace("_", " ") for _, need in where})
