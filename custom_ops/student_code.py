@@ -222,15 +222,17 @@ class HeldOutput(io.TextIOBase):
     @contextlib.contextmanager
     def instead_of_the_screen(self):
         log = logging.getLogger("tensorflow")  # warns of a check that traces again
-        level = log.level
+        level, hook = log.level, sys.unraisablehook
         with (contextlib.redirect_stdout(self), contextlib.redirect_stderr(self),
               warnings.catch_warnings()):
             warnings.simplefilter("ignore")
             log.setLevel(logging.ERROR)
+            sys.unraisablehook = id  # of errors in a `__del__`; in C nothing stops it
             try:
                 yield
             finally:
                 log.setLevel(level)
+                sys.unraisablehook = hook
 
 
 class Stopper:

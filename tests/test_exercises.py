@@ -318,6 +318,23 @@ def test_a_check_that_traces_often_is_no_warning(caplog):
     assert logging.getLogger("tensorflow").level == level
 
 
+def test_an_error_that_nobody_can_catch_says_nothing(capsys, monkeypatch):
+    hook = sys.__unraisablehook__  # as in a kernel; pytest has its own
+    monkeypatch.setattr(sys, "unraisablehook", hook)
+    code = """
+class Odd:
+    def __del__(self):
+        1 / 0
+
+
+def answer(x):
+    Odd()
+    return x * x
+"""
+    assert said(NUMPY, code, capsys) == "well done\n"
+    assert sys.unraisablehook is hook
+
+
 def test_when_the_time_is_over_nothing_more_is_run():
     def check(answer):
         judgement = Run(seconds=0.01)
