@@ -65,8 +65,9 @@ def array_difference(found, expected, rtol, show):
         return f"a {type(found).__name__} instead of {wanted(right)}: make a list of it"
     if isinstance(found, np.ma.MaskedArray) and np.ma.is_masked(found):
         return f"{np.ma.count_masked(found)} of {found.size} elements are masked"
-    try:
-        mine = np.asarray(found)
+    try:  # some scalars NumPy knows only when they are asked for it
+        scalar = tf.is_tensor(found) and hasattr(found, "numpy")
+        mine = np.asarray(found.numpy() if scalar else found)
     except ValueError:
         return f"{described(found)} instead of {wanted(right)}"
     eps = 0.0

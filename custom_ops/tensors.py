@@ -41,7 +41,7 @@ def apart(x):
 
 def as_array(tensor):
     """An eager tensor as an array, without a copy where TensorFlow offers that."""
-    if tensor.shape.rank == 0:  # some scalars come as numbers that NumPy doesn't know
+    if not len(tensor.shape):  # some scalars come as numbers that NumPy doesn't know
         tensor = tensor.numpy()
         return np.asarray(tensor, object if isinstance(tensor, bytes) else None)
     return np.asarray(tensor)

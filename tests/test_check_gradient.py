@@ -306,6 +306,15 @@ def test_short_floats(dtype):
     assert "3 of 3" in failure(op(tf.square, lambda dy, x: 3 * x * dy), x)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_scalars_of_short_floats(dtype):
+    x, one = numbers([1, 2, 0.5], dtype), numbers(1, dtype)
+    assert check_gradient(lambda x: tf.reduce_sum(x * x), [x])
+    assert check_gradient(lambda x: x * x, [one])
+    wrong = op(lambda x: tf.reduce_sum(x * x), lambda dy, x: 3 * x * dy)
+    assert "3 of 3" in failure(wrong, [x])
+
+
 @pytest.mark.parametrize("f", [lambda z: z * z, tf.abs, tf.math.conj, tf.math.exp])
 def test_complex(f):
     assert check_gradient(f, [z])

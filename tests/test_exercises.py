@@ -532,6 +532,7 @@ def test_gives_says_what_differs(found, expected, words, capsys):
         (np.float32(0.1), 0.1),
         (np.float16([0.1, 0.3]), np.array([0.1, 0.3])),
         (tf.constant([0.1], tf.bfloat16), np.array([0.1])),
+        (tf.constant(0.1, tf.bfloat16), np.array(0.1)),
         (np.sin(np.pi * np.array([1, 0.5])), [0.0, 1.0]),
         (float("nan"), float("nan")),
         ([np.inf, 1], [np.inf, 1]),
