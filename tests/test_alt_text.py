@@ -5,6 +5,7 @@ import io
 import matplotlib.pyplot as plt
 import numpy as np
 from ipywidgets import FloatSlider, IntSlider
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from PIL import Image
 
 from notebooks.modules import alt_text
@@ -15,6 +16,17 @@ def line(*heights):
     fig, ax = figure(2, 1)
     ax.plot(heights)
     return fig
+
+
+def test_every_figure_comes_in_the_style_of_all_lessons():
+    fig, ax = plt.subplots()
+    lines = [line for _ in range(4) for line in ax.plot([0, 1])]
+    for differ in (lambda line: line.get_color(), lambda line: line.get_linestyle()):
+        assert len({differ(line) for line in lines}) == 4
+    assert isinstance(fig.get_layout_engine(), ConstrainedLayoutEngine)
+    legend = ax.legend(lines, "abcd")
+    assert legend.get_texts()[0].get_fontsize() == 8
+    plt.close(fig)
 
 
 def test_a_figure_is_drawn_once_for_html_and_png():

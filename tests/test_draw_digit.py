@@ -7,6 +7,7 @@ import pytest
 
 from notebooks.modules.count_lines import lines_run
 from notebooks.modules.draw_digit import (
+    FINE,
     SCALE,
     DigitPad,
     Drawing,
@@ -74,11 +75,25 @@ def test_colours():
     ink = np.zeros((28, 28))
     ink[5, 5] = 1
     picture = overlay(ink, gradient)
-    assert picture.shape == (28, 28, 3)
+    assert picture.shape == (28 * FINE, 28 * FINE, 3)
     assert picture.min() >= 0 and picture.max() <= 1
-    assert picture[0, 0, 0] > picture[0, 0, 2]  # red
-    assert picture[0, 1, 2] > picture[0, 1, 0]  # blue
-    assert np.allclose(picture[5, 5], 0.1) and np.allclose(picture[9, 9], 1)
+    red, blue, inked, empty = (
+        picture[FINE * r : FINE * (r + 1), FINE * c : FINE * (c + 1)]
+        for r, c in [(0, 0), (0, 1), (5, 5), (9, 9)]
+    )
+    assert (red[..., 0] > red[..., 2]).all()
+    assert (blue[0, :, 2] > blue[0, :, 0]).all()
+    assert np.allclose(inked, 0.1) and np.allclose(empty, 1)
+
+
+def test_the_sign_of_the_gradient_is_seen_without_colours():
+    gradient = np.random.default_rng(0).uniform(-1, 1, (28, 28))
+    gradient[np.abs(gradient) < 0.1] = 0.1
+    grey = overlay(np.zeros((28, 28)), gradient) @ [0.299, 0.587, 0.114]
+    pixels = grey.reshape(28, FINE, 28, FINE)
+    contrast = np.ptp(pixels, axis=(1, 3))
+    assert (contrast[gradient < 0] > 0.02).all()  # striped
+    assert (contrast[gradient > 0] == 0).all()
 
 
 class Network:

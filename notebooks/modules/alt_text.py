@@ -3,18 +3,22 @@
 Jupyter shows a figure as an `<img>` without an `alt`, so that a screen reader has
 nothing to say. A figure that was described is shown as HTML, with its `alt`; the
 picture itself stays in the notebook, for programs that show no HTML.
+
+Who imports this draws in the style of all lessons, which `lessons.mplstyle` has.
 """
 
 import base64
 import html
 import io
 import weakref
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 from IPython import get_ipython
 from matplotlib.figure import Figure
 from PIL import Image
 
+plt.style.use(Path(__file__).with_name("lessons.mplstyle"))
 just_shown = {}  # a figure, and its PNG, for which Jupyter asks once more
 COLOURS = 64  # in a picture that is stored twice: a third of the bytes
 with_shades = weakref.WeakSet()  # figures whose colours stand for numbers

@@ -58,7 +58,7 @@ def crossing(sizes, rising, level):
 
 def draw_costs(sizes, alone, ops):
     """Time of a call over its size; a dot where the work equals the call's cost."""
-    _, ax = plt.subplots(figsize=(7, 3), layout="constrained")
+    _, ax = plt.subplots()
     ax.loglog(sizes, alone, "-", color="0.4", label="np.sin alone")
     looks = [("--", "full"), (":", "none")]  # no two differ in colour alone
     for (name, times), (style, fill) in zip(ops.items(), looks, strict=True):
@@ -75,7 +75,7 @@ def draw_costs(sizes, alone, ops):
 
 def draw_shares(alone, ops):
     """Which share of an op's time its work takes, and which the call."""
-    _, ax = plt.subplots(figsize=(6, 1.5), layout="constrained")
+    _, ax = plt.subplots(figsize=(6, 1.5))
     work = np.array([min(1, alone / time) for time in ops.values()])
     ax.barh(list(ops), work, label="work")
     ax.barh(list(ops), 1 - work, left=work, label="call", hatch="//", alpha=0.6)

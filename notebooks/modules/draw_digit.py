@@ -11,9 +11,10 @@ import numpy as np
 from ipycanvas import Canvas, hold_canvas
 
 SIZE, SCALE = 28, 10  # pixels of MNIST; of the screen for each of them
+FINE = 2  # rows and columns of `overlay` for each of them
 BRUSH = 1.2  # half the width of a line, in pixels
 PAUSE = 1 / 30  # seconds between two answers while the mouse moves
-RED, BLUE, INK = (np.array(c) for c in ([0.7, 0, 0], [0.2, 0.65, 1], [0.1] * 3))
+RED, BLUE, INK = (np.array(c) for c in ([0.7, 0, 0], [0, 0.45, 0.85], [0.1] * 3))
 
 
 class Drawing:
@@ -83,11 +84,18 @@ def answered(drawing, answer):
 
 def overlay(ink, gradient):
     """RGB from 0 to 1: the ink, and red or blue where more of it would raise or lower
-    the score. The largest gradient has the full colour."""
+    the score. The largest gradient has the full colour.
+
+    A pixel has two rows and two columns. Blue ones are white in their second row:
+    the stripes tell them from red ones where no colour is seen.
+    """
     strength = gradient / max(np.abs(gradient).max(), 1e-30)
-    colour = np.where(strength[..., None] > 0, RED, BLUE)
-    paper = 1 - 0.75 * np.abs(strength)[..., None] * (1 - colour)
-    return paper + ink[..., None] * (INK - paper)
+    fine = np.ones((FINE, FINE, 1))
+    ink, strength = (np.kron(a[..., None], fine) for a in (ink, strength))
+    striped = (strength < 0) & (np.arange(len(ink)) % FINE > 0)[:, None, None]
+    colour = np.where(striped, 1, np.where(strength > 0, RED, BLUE))
+    paper = 1 - 0.75 * np.abs(strength) * (1 - colour)
+    return paper + ink * (INK - paper)
 
 
 def in_words(drawing, probabilities):
@@ -176,7 +184,7 @@ class DigitPad(ipywidgets.VBox):
         picture = np.rint(255 * overlay(self.drawing.ink, gradient)).astype(np.uint8)
         with hold_canvas():
             self.pad.reset_transform()
-            self.pad.scale(SCALE, SCALE)
+            self.pad.scale(SCALE / FINE, SCALE / FINE)
             self.pad.put_image_data(picture)
         with hold_canvas():
             self.draw_bars(probabilities)

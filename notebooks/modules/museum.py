@@ -48,7 +48,7 @@ def draw_calls(diaries, steps):
     """Boxes for what happened in a call: a column for each diary, up to a step."""
     import matplotlib.pyplot as plt
 
-    fig, axes = plt.subplots(1, len(diaries), figsize=(8, 2.6), layout="constrained")
+    fig, axes = plt.subplots(1, len(diaries), figsize=(8, 2.6))
     for ax, (name, diary) in zip(axes, diaries.items(), strict=True):
         ax.set(title=name, xlim=(0, 1), ylim=(4.6, 0.4))
         ax.axis("off")

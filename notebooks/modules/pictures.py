@@ -1,4 +1,4 @@
-"""How the lessons draw: one style for figures, the computation graph, and sliders.
+"""How the lessons draw: figures of a size, the computation graph, and sliders.
 
 >>> from notebooks.modules.pictures import draw_graph, figure, move
 """
@@ -14,24 +14,20 @@ from notebooks.modules.alt_text import as_html, few_colours, with_shades
 
 FORWARD = "#1f4e9c"  # dark blue, solid
 BACKWARD = "#c2410c"  # dark orange, dashed
-STYLE = {"axes.spines.top": False, "axes.spines.right": False}
 
 
 def figure(width=6, height=3, columns=1, **options):
-    """A figure and its axes, in the style of all lessons.
+    """A figure and its axes, side by side.
 
     Args:
         width, height: in inches.
-        columns: how many axes side by side.
+        columns: how many axes.
         options: as for `plt.subplots`.
 
     Returns:
         The figure, and one axes or an array of them.
     """
-    with plt.rc_context(STYLE):
-        return plt.subplots(
-            1, columns, figsize=(width, height), layout="constrained", **options
-        )
+    return plt.subplots(1, columns, figsize=(width, height), **options)
 
 
 def draw_graph(ax, boxes, arrows):

@@ -9,8 +9,6 @@ from matplotlib.colors import PowerNorm
 
 from utils import gradient, like, py_func
 
-STYLES = ["-", "--", "-.", ":"]
-
 
 def make_scenes(rng, images, labels, count):
     """Pictures of 64 by 64 pixels, a digit of its own size in each quarter.
@@ -46,14 +44,9 @@ def batch(scenes, boxes, labels, start, count):
 
 def draw_boxes(ax, boxes):
     """Frames along the outer edges of the pixels, each in a line style of its own."""
-    for number, (_, *corners) in enumerate(np.floor(np.asarray(boxes) + 0.5)):
+    for _, *corners in np.floor(np.asarray(boxes) + 0.5):
         left, top, right, bottom = np.array(corners) + [-0.5, -0.5, 0.5, 0.5]
-        ax.plot(
-            [left, right, right, left, left],
-            [top, top, bottom, bottom, top],
-            STYLES[number % 4],
-            color=f"C{number}",
-        )
+        ax.plot([left, right, right, left, left], [top, top, bottom, bottom, top])
 
 
 def draw_pooling(scene, boxes, pooled, gradients):
@@ -74,7 +67,6 @@ def draw_pooling(scene, boxes, pooled, gradients):
     fig, axes = plt.subplot_mosaic(
         [["scene", grid, *gradients]],
         figsize=(2.75 * (2 + len(gradients)), 2.7),
-        layout="constrained",
     )
     axes["scene"].imshow(scene[:, :, 0], cmap="gray")
     axes["scene"].set(title="scene", xlabel="x", ylabel="y")
@@ -82,7 +74,6 @@ def draw_pooling(scene, boxes, pooled, gradients):
     for r, box in enumerate(pooled):
         axes[f"{r}"].imshow(box[:, :, 0], cmap="gray", vmin=0, vmax=1)
         axes[f"{r}"].set(title=f"box {r}, pooled", xticks=[], yticks=[])
-        axes[f"{r}"].title.set_fontsize(9)
     for title, dx in gradients.items():
         shown = axes[title].imshow(
             dx[:, :, 0], cmap="inferno", norm=PowerNorm(0.4, vmin=0, vmax=4)

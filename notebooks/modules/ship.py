@@ -53,12 +53,15 @@ def draw_newton(op, gradient, steps, mark=1.0):
     left.plot(xs, w, "-", xs, gradient(op, xs), "--")
     left.plot(mark, np.interp(mark, xs, w), "ko")
     left.set(xlabel="x", ylim=(-1.1, 3))
-    left.legend(["W", "its slope", "W at the mark"], fontsize=8)
+    left.legend(["W", "its slope", "W at the mark"])
     numbers = range(1, int(steps) + 1)
-    for x, style in zip((-0.3, mark, 1e4), ("o-", "s--", "^:"), strict=True):
+    # The colours of the picture that is stored, until the lesson is executed anew.
+    looks = ("tab:blue", "o-"), ("tab:orange", "s--"), ("tab:green", "^:")
+    for x, (color, style) in zip((-0.3, mark, 1e4), looks, strict=True):
         found = [op(np.array(x), steps=number) for number in numbers]
         error = np.abs(np.array(found) - lambertw(x).real)
-        right.semilogy(numbers, error + 1e-17, style, label=f"x = {x:.4g}")
+        label = f"x = {x:.4g}"
+        right.semilogy(numbers, error + 1e-17, style, color=color, label=label)
     right.set(xlabel="steps", ylabel="error", ylim=(1e-17, 10))
-    right.legend(fontsize=8)
+    right.legend()
     return fig

@@ -248,7 +248,7 @@ def draw_table(found):
         "SILENT": ("#8c1515", "white", "✗"),
     }
     needs = list(next(iter(found.values())))
-    fig, ax = plt.subplots(figsize=(9, 3.2), layout="constrained")
+    fig, ax = plt.subplots(figsize=(9, 3.2))
     for row, answers in enumerate(found.values()):
         for column, (word, _) in enumerate(answers.values()):
             colour, ink, sign = looks[KINDS[word]]
@@ -262,4 +262,4 @@ def draw_table(found):
     ax.xaxis.tick_top()
     for name, (colour, _, sign) in looks.items():
         ax.bar(0, 0, color=colour, label=f"{sign} {name.lower()}")
-    fig.legend(loc="outside lower center", ncols=3, fontsize=8)
+    fig.legend(loc="outside lower center", ncols=3)
