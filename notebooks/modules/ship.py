@@ -4,6 +4,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import psutil
 import tensorflow as tf
@@ -12,6 +13,13 @@ from scipy.special import lambertw
 from .pictures import figure
 
 tf.get_logger().setLevel("ERROR")  # else saving a model tells the folder
+# How the stored picture looks. When the lesson is executed anew, this can go.
+STORED = {
+    "axes.edgecolor": "black",
+    "axes.prop_cycle": plt.cycler(color=["tab:blue", "tab:orange", "tab:green"]),
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
 PACKAGE = Path(__file__).resolve().parents[1] / "cpp" / "lambert_w"
 
 
@@ -47,7 +55,8 @@ def draw_newton(op, gradient, steps, mark=1.0):
         gradient: the function of utils.py.
         steps, mark: numbers, which the sliders move.
     """
-    fig, (left, right) = figure(8, 3, columns=2)
+    with plt.rc_context(STORED):
+        fig, (left, right) = figure(8, 3, columns=2)
     xs = np.linspace(-1 / np.e + 1e-4, 8, 2000)
     w = op(xs, steps=int(steps))
     left.plot(xs, w, "-", xs, gradient(op, xs), "--")
@@ -55,13 +64,10 @@ def draw_newton(op, gradient, steps, mark=1.0):
     left.set(xlabel="x", ylim=(-1.1, 3))
     left.legend(["W", "its slope", "W at the mark"])
     numbers = range(1, int(steps) + 1)
-    # The colours of the picture that is stored, until the lesson is executed anew.
-    looks = ("tab:blue", "o-"), ("tab:orange", "s--"), ("tab:green", "^:")
-    for x, (color, style) in zip((-0.3, mark, 1e4), looks, strict=True):
+    for x, style in zip((-0.3, mark, 1e4), ("o-", "s--", "^:"), strict=True):
         found = [op(np.array(x), steps=number) for number in numbers]
         error = np.abs(np.array(found) - lambertw(x).real)
-        label = f"x = {x:.4g}"
-        right.semilogy(numbers, error + 1e-17, style, color=color, label=label)
+        right.semilogy(numbers, error + 1e-17, style, label=f"x = {x:.4g}")
     right.set(xlabel="steps", ylabel="error", ylim=(1e-17, 10))
     right.legend()
     return fig
