@@ -216,7 +216,9 @@ class _Check:
             self.compare("eager mode", eager, missing)
             in_graph, also_missing = self.gradients("tf.function")
             if (missing != also_missing).any() or self.differ(eager, in_graph).any():
+                first = self.report
                 self.compare("tf.function", in_graph, also_missing)
+                self.report = max(first, self.report, key=lambda r: r.undecided)
             self.require_same("f", self.y, flat(outputs(self.f, self.xs)))
         return self.report
 
@@ -327,7 +329,7 @@ class _Check:
             len(self.search.parts) if self.search.projected else 0,
             self.search.parts[0].size if self.search.parts else 0)
         for i, none in zip(self.inputs.moved, self.inputs.split(missing), strict=True):
-            if none.any():
+            if none.any() and not r.undecided:
                 r.lines.append(f"{self.inputs.names[i]}: no gradient, and none "
                                "is needed: the outputs do not depend on it")
         for k, one in sorted(findings.items()):

@@ -68,16 +68,32 @@ class Probe:
         """
         line, stride = self.line(where, sizes)
         far = 2 * max(stride, 1.0) if where.size == 1 else 2.0
+        rounding = self.rounding()
         moves = []
-        for size in (far * 0.81, far / 13, self.precision.step * stride):
+        for size in (max(far * 0.81, self.reach()), far / 13,
+                     self.precision.step * stride):
             for t in (-size, size):
                 change = line.at(t)[1]
                 if jumps:
                     near = min(32 * self.precision.eps, 2**-7)
                     change = line.at(t * (1 + near))[1] - change
                 moves.append(np.nan_to_num(change))
-        rounding = 8 * self.precision.eps * np.abs(self.y)
         return not (np.abs(moves) > rounding).any()
+
+    def rounding(self):
+        """What an output may change by though it is at rest."""
+        return 8 * self.precision.eps * np.abs(self.y)
+
+    def reach(self):
+        """A step that shows what rounding hides at short ones, as of 1e7 + x."""
+        return self.rounding().max(initial=0) / self.precision.rtol
+
+    def far_slope(self, where, sizes):
+        """The slope of f as a long step shows it, for each upstream gradient."""
+        line, _ = self.line(where, sizes)
+        step = max(2.0, self.reach())
+        moves = np.abs(np.nan_to_num([line.at(t)[1] for t in (-step, step)])).max(0)
+        return np.abs(self.weights) @ np.where(moves > self.rounding(), moves / step, 0)
 
     def glance(self, where, sizes, gradient):
         """Whether one look is enough to see that the gradient is right; its foretold
@@ -120,6 +136,7 @@ class Probe:
         height = np.abs(self.weights * self.y).max(axis=1, initial=0)
         scale = np.maximum(largest * np.abs(line.direction).max(), height / stride)
         analytic = gradient[:, where] @ line.direction
+        far = 0.0 if analytic.all() else self.far_slope(where, sizes)
 
         def decided(how, noise=0.0):
             values = self.walk(line, stride, where, how)
@@ -130,7 +147,8 @@ class Probe:
                 weights = np.eye(len(weights))
             slopes = differences.slopes(y, line.size, values, self.precision.eps,
                                         self.precision.rtol / 4)
-            return decide(slopes, weights, analytic, self.precision, scale, noise)
+            return decide(slopes, weights, analytic, self.precision, scale, far,
+                          noise)
 
         found, how = decided("near"), "near"
         if not clear(found, self.precision):

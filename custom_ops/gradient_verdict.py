@@ -61,10 +61,11 @@ def agrees(seen, weights, analytic, precision, alone):
     return bool(fine.all())
 
 
-def decide(slopes, weights, analytic, precision, scale, noise=0.0):
+def decide(slopes, weights, analytic, precision, scale, far, noise=0.0):
     """A `Finding` from `differences.Slopes`.
 
     scale (K,): a derivative beside which a gradient of 0 is known well enough.
+    far (K,): the slope that a long step shows; 0 where f is at rest there, too.
     noise (K,): by how much rounding makes `analytic` itself rough.
     """
     heavy = np.abs(weights)
@@ -92,6 +93,8 @@ def decide(slopes, weights, analytic, precision, scale, noise=0.0):
     blurred = ~bad & ((gap + unsure > precision.blur * whole) | perhaps)
     blurred &= ~((analytic == 0) & (error <= precision.blur * scale) & ~perhaps
                  & (needed == 0))
+    # Does f move so little that, close to x, rounding would hide it?
+    blurred |= ~bad & (analytic == 0) & (far > 0) & (far <= error + hidden)
     bad |= ~np.isfinite(analytic)
     kinds = [k for k in ("edge", "jump", "kink", "unknown") if
              ((slopes.kind == k) & (heavy > 0).any(axis=0)).any()]

@@ -320,6 +320,14 @@ def test_complex(f):
     assert check_gradient(f, [z])
 
 
+def test_both_parts_of_a_complex_number_have_a_name():
+    z = numbers([1 + 1j, 2 + 3j, 3 - 1j], "complex128")
+    for factor, part in (2, "real"), (1j, "imaginary"):
+        factors = numbers([1, 1, factor], "complex128")
+        wrong = op(tf.math.conj, lambda dy, z, by=factors: tf.math.conj(dy) * by)
+        assert f"element (2,) ({part} part)" in failure(wrong, [z])
+
+
 def test_integers_are_held_fixed():
     report = check_gradient(
         lambda x, n: [x ** tf.cast(n, x.dtype), n], [numbers([1.0, 2.0]), 3]
@@ -367,6 +375,12 @@ def test_what_rounding_hides_is_said():
     report = check_gradient(in_float32(tf.cos), [numbers([1e-6, 1.0], "float32")])
     assert report.undecided == 1
     assert "1 of 2 elements undecided" in str(report)
+
+
+def test_random_directions_are_said():
+    x, said = numbers([1.0, 2.0, 3.0]), "2 random directions, each of at most 2 elements"
+    assert said in str(check_gradient(tf.square, [x], projections=2))
+    assert "directions" not in str(check_gradient(tf.square, [x]))
 
 
 def test_second_derivative():
@@ -577,6 +591,18 @@ def test_what_float32_cannot_tell_is_undecided():
     assert not report and "float64, another x or a smaller f" in str(report)
 
 
+@pytest.mark.parametrize("constant", [1e7, 1e8])
+@pytest.mark.parametrize("gradient", [lambda dy, x: 0 * dy, lambda dy, x: None])
+def test_a_slope_that_rounding_hides_is_not_taken_for_none(constant, gradient):
+    lost, x = op(lambda x: constant + x, gradient), tf.constant([1.3])
+    assert "numeric 1.0" in failure(lost, [x])
+    in_one = in_float32(lambda x: constant + x)
+    assert verdict(op(in_one, gradient), [x]) != "right"
+    for at_rest in (lambda x: constant + 0 * x, lambda x: constant + tf.nn.relu(-x)):
+        assert verdict(at_rest, [x]) == "right"
+        assert verdict(in_float32(lambda x: constant + 0 * x), [x]) == "right"
+
+
 class TestFloat64Tells:
     """What a coarse dtype hides, where f takes float64 as well."""
 
@@ -601,6 +627,22 @@ class TestFloat64Tells:
     )
     def test_a_right_gradient_is_not_refused_for_rounding(self, f, place, dtype):
         check_gradient(f, [numbers(place, dtype)])  # right or undecided
+
+    def test_what_only_float32_makes_wrong_may_stay_undecided(self):
+        # A tf.function may compute it better, but that is not all that counts.
+        lost = op(lambda x: 1e7 + x, lambda dy, x: (1e8 + dy) - 1e8)
+        assert check_gradient(lost, [tf.constant([1.0])]).undecided == 1
+        assert check_gradient(lost, [numbers([1.0])], rtol=1e-4).undecided == 0
+
+    def test_f_does_without_float64(self):
+        def square(x):
+            if x.dtype != tf.float32:
+                raise ValueError("single precision only")
+            return tf.square(x)
+
+        x = tf.constant([1.0, 3.0])
+        assert "is 1.5 in all" in failure(scaled(square, 1.5), [x])
+        assert check_gradient(lambda x: tf.nn.relu(square(x) - 1), [x])
 
     def test_a_gradient_that_only_float32_makes_wrong(self):
         lost = op(tf.nn.softplus, lambda dy, x: dy * (1 - 1 / (1 + tf.exp(x))))

@@ -1,6 +1,7 @@
 """The helper's rooms: which module may import which, and how large each may be."""
 
 import ast
+import inspect
 import subprocess
 import sys
 from pathlib import Path
@@ -92,6 +93,28 @@ def test_the_package_offers_what_the_door_offers():
         assert getattr(custom_ops, name) is getattr(utils, name)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         custom_ops.nothing  # noqa: B018
+
+
+SIGNATURES = {
+    "check_gradient": "(f, inputs, order=1, projections=None, rtol=None, seed=0)",
+    "compile_command": "(source)",
+    "gives": "(f, inputs, expected, hint='', rtol=1e-06, graph=True)",
+    "gradient": "(f, x)",
+    "gradient_right": "(f, inputs, hint='', **options)",
+    "holds": "(test, hint='')",
+    "judge": "(*tries, seconds=20)",
+    "like": "(x)",
+    "load_mnist": "(source='sample')",
+    "load_op": "(source)",
+    "py_func": "(func, inp, Tout, stateful=True, name=None, grad=None)",
+    "stderr_held_back": "(shown_on_failure=True)",
+    "sum_to": "(dy, shape_of)",
+}
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_what_lessons_and_readers_call_stays_as_it_is(name):
+    assert str(inspect.signature(getattr(utils, name))) == SIGNATURES[name]
 
 
 def test_the_numerics_do_not_load_tensorflow():

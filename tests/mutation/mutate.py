@@ -50,6 +50,7 @@ TESTS = {
     "lifetimes": ["test_py_func_lifetimes", "test_py_func"],
     "memory": ["test_py_func_memory"],
     "mnist": ["test_load_mnist"],
+    "places": ["test_load_op", "test_load_mnist"],
     "python_op": ["test_py_func", "test_py_func_errors", "test_py_func_lifetimes"],
     "quiet_start": ["test_layout", "test_py_func", "test_py_func_hangs"],
     "results": ["test_py_func_memory", "test_py_func", "test_py_func_errors"],
