@@ -78,6 +78,23 @@ def test_one_core_is_enough():
     assert printed.split() == ["2.0"] * 6
 
 
+@pytest.mark.skipif("(__import__('os').cpu_count() or 1) < 2")
+@pytest.mark.skipif("not hasattr(__import__('os'), 'sched_setaffinity')")
+@pytest.mark.parametrize(
+    ("cores", "set_before", "threads"),
+    [("{0}", "", "2"), ("{0}", "3", "3"), ("{0, 1}", "", "")],
+)
+def test_one_core_gets_a_thread_more(cores, set_before, threads):
+    code = f"""
+    import os
+    os.sched_setaffinity(0, {cores})
+    import custom_ops.quiet_start
+    print(os.environ["TF_NUM_INTEROP_THREADS"])
+    """
+    printed = other_process.run(code, TF_NUM_INTEROP_THREADS=set_before)
+    assert printed.strip() == threads
+
+
 def test_asynchronous_eager_mode():
     calls = "[lambda: op(inner)(one), lambda: op(op(inner))(one)]"
     printed = other_process.run(CALLS.format(setup=ASYNCHRONOUS, calls=calls))

@@ -169,6 +169,21 @@ def test_what_is_certain_goes_uncopied():
     assert set(aligned_ones) <= set(seen)
 
 
+def test_an_input_goes_through_uncopied():
+    places = []
+
+    def note(x):
+        places.append(x.ctypes.data)
+        return x
+
+    @tf.function
+    def run(x):
+        return py_func(note, [py_func(note, [x], tf.float32)], tf.float32)
+
+    run(tf.ones(1 << 10))
+    assert places[0] == places[1]
+
+
 def test_variables_of_tensorflow_1_do_not_show_through():
     with tf.Graph().as_default(), V1.Session() as session:
         variable = V1.get_variable(
