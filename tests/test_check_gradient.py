@@ -377,6 +377,18 @@ def test_what_rounding_hides_is_said():
     assert "1 of 2 elements undecided" in str(report)
 
 
+def test_missing_gradients_in_random_directions():
+    x = numbers(np.linspace(1, 6, 50))
+    for f, second in (tf.multiply, "needed"), (lambda x, y: x * 3, "not needed"):
+        lost = op(f, lambda dy, x, y, f=f: (dy * f(1 + 0 * x, y), None))
+        if second == "needed":
+            text = failure(lost, [x, x + 1], projections=5)
+            assert "analytic None" in text and "there is no gradient" in text
+        else:
+            said = str(check_gradient(lost, [x, x + 1], projections=5))
+            assert "input 1: no gradient, and none is needed" in said
+
+
 def test_random_directions_are_said():
     x, said = numbers([1.0, 2.0, 3.0]), "2 random directions, each of at most 2 elements"
     assert said in str(check_gradient(tf.square, [x], projections=2))

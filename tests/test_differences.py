@@ -112,6 +112,10 @@ def test_jumps(dtype):
 def test_edges_of_the_domain():
     found = measure(lambda x: x**1.5, 0.0)
     assert found.kind[0] == "edge"
+    for side in (-1, 1):
+        found = measure(lambda x, s=side: 3 * x if s * x >= s else np.nan, 1.0)
+        assert found.kind[0] == "edge" and found.error[0] < 1e-6
+        assert abs(found.left[0] - 3) < 1e-9 and abs(found.right[0] - 3) < 1e-9
     found = measure(np.arccos, 0.999)  # ends at 1, but not here
     assert found.kind[0] == "smooth"
     assert abs(found.left[0] * np.sqrt(1 - 0.999**2) + 1) < 1e-8

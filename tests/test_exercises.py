@@ -551,6 +551,13 @@ def test_gives_accepts(found, expected, capsys):
     assert capsys.readouterr().out == "well done\n"
 
 
+def test_ten_lines_that_were_printed_are_shown(capsys):
+    judge(holds(lambda: [print("line", n) for n in range(13)] and True))
+    shown = [f"| line {n}" for n in range(10)]
+    said = ["your code printed:", *shown, "| …", "well done"]
+    assert capsys.readouterr().out.split("\n")[:-1] == said
+
+
 def test_an_input_that_is_written_into_is_seen(capsys):
     def f(x):
         y = x**2
