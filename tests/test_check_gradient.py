@@ -390,7 +390,8 @@ def test_missing_gradients_in_random_directions():
 
 
 def test_random_directions_are_said():
-    x, said = numbers([1.0, 2.0, 3.0]), "2 random directions, each of at most 2 elements"
+    x = numbers([1.0, 2.0, 3.0])
+    said = "2 random directions, each of at most 2 elements"
     assert said in str(check_gradient(tf.square, [x], projections=2))
     assert "directions" not in str(check_gradient(tf.square, [x]))
 

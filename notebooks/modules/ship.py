@@ -4,7 +4,6 @@ import subprocess
 import time
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 import psutil
 import tensorflow as tf
@@ -13,13 +12,6 @@ from scipy.special import lambertw
 from .pictures import figure
 
 tf.get_logger().setLevel("ERROR")  # else saving a model tells the folder
-# How the stored picture looks. When the lesson is executed anew, this can go.
-STORED = {
-    "axes.edgecolor": "black",
-    "axes.prop_cycle": plt.cycler(color=["tab:blue", "tab:orange", "tab:green"]),
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-}
 PACKAGE = Path(__file__).resolve().parents[1] / "cpp" / "lambert_w"
 
 
@@ -55,8 +47,7 @@ def draw_newton(op, gradient, steps, mark=1.0):
         gradient: the function of utils.py.
         steps, mark: numbers, which the sliders move.
     """
-    with plt.rc_context(STORED):
-        fig, (left, right) = figure(8, 3, columns=2)
+    fig, (left, right) = figure(8, 3, columns=2)
     xs = np.linspace(-1 / np.e + 1e-4, 8, 2000)
     w = op(xs, steps=int(steps))
     left.plot(xs, w, "-", xs, gradient(op, xs), "--")

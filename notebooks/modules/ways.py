@@ -260,7 +260,6 @@ def draw_table(found):
     ax.set_yticks(range(len(found)), found)
     ax.set(ylim=(len(found) - 0.5, -0.5), xlim=(-0.5, len(needs) - 0.5))
     ax.xaxis.tick_top()
-    ax.spines[:].set_color("black")
     for name, (colour, _, sign) in looks.items():
         ax.bar(0, 0, color=colour, label=f"{sign} {name.lower()}")
     fig.legend(loc="outside lower center", ncols=3)
