@@ -396,6 +396,25 @@ def test_random_directions_are_said():
     assert "directions" not in str(check_gradient(tf.square, [x]))
 
 
+def test_up_to_a_thousand_elements_are_looked_at_one_by_one():
+    for n, said in (1000, False), (1001, True):
+        report = check_gradient(tf.square, [numbers(np.linspace(1, 2, n))])
+        assert ("random directions" in str(report)) == said
+
+
+def test_five_kinks_are_named_and_the_others_counted():
+    text = str(check_gradient(tf.nn.relu, [numbers(np.zeros(8))]))
+    assert text.count("a kink") == 5 and "and 3 more like this" in text
+
+
+def test_a_report_without_numbers_draws_nothing():
+    calls = itertools.count()
+    with pytest.raises(AssertionError) as caught:
+        check_gradient(lambda x: x * (1 + 0.01 * next(calls)), [numbers([1.0])])
+    with pytest.raises(ValueError, match="nothing to draw: f changes from call"):
+        caught.value.report.draw()
+
+
 def test_second_derivative():
     report = check_gradient(lambda x: x**3, [numbers([1.0, 2.0])], order=2)
     assert "order 2" in str(report) and "second derivative, largest" in str(report)

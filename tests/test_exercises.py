@@ -558,6 +558,15 @@ def test_ten_lines_that_were_printed_are_shown(capsys):
     assert capsys.readouterr().out.split("\n")[:-1] == said
 
 
+def test_a_thing_that_cannot_be_shown_is_named_by_its_type(capsys):
+    class Silent:
+        def __repr__(self):
+            raise RuntimeError("no")
+
+    judge(gives(Silent, [], "a text", graph=False))
+    assert "not yet: a Silent instead of a text" in capsys.readouterr().out
+
+
 def test_an_input_that_is_written_into_is_seen(capsys):
     def f(x):
         y = x**2

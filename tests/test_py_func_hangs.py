@@ -3,6 +3,8 @@
 import pytest
 
 import other_process
+from custom_ops import hangs
+from custom_ops.quiet_start import cores
 from utils import tf
 
 CALLS = """
@@ -93,6 +95,15 @@ def test_one_core_gets_a_thread_more(cores, set_before, threads):
     """
     printed = other_process.run(code, TF_NUM_INTEROP_THREADS=set_before)
     assert printed.strip() == threads
+
+
+@pytest.mark.parametrize("set_to", ["", "0", "7"])
+def test_threads_are_the_cores_where_nothing_else_is_said(set_to, monkeypatch):
+    monkeypatch.setenv("TF_NUM_INTEROP_THREADS", set_to)
+    monkeypatch.setattr(
+        tf.config.threading, "get_inter_op_parallelism_threads", lambda: 0
+    )
+    assert hangs.threads() == (int(set_to or 0) or cores())
 
 
 def test_asynchronous_eager_mode():
