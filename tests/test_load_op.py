@@ -21,6 +21,7 @@ import tensorflow as tf
 import other_process
 import utils
 from custom_ops import cpp_build, cpp_op
+from custom_ops.places import user_cache
 
 PROJECT = Path(__file__).resolve().parents[1]
 SOURCES = sorted((PROJECT / "notebooks" / "cpp").glob("**/*.cc"))
@@ -41,7 +42,8 @@ TINY = 'extern "C" int answer() { return 42; }\n'
 
 
 def python(code, **environ):
-    """What code prints after `from utils import load_op, tf`."""
+    """What code prints after `from custom_ops.places import user_cache
+    from utils import load_op, tf`."""
     start = "from utils import load_op, tf\n"
     return other_process.run(start + textwrap.dedent(code), **environ).strip()
 
@@ -286,6 +288,15 @@ def test_a_cache_that_can_only_be_read(tiny, tmp_path, monkeypatch, unasked):
 
 
 @needs_compiler
+def test_nowhere_to_keep_a_cache(monkeypatch):
+    def homeless(path):
+        raise RuntimeError("no home directory")
+
+    monkeypatch.setattr(Path, "expanduser", homeless)
+    with pytest.raises(OSError, match="no home directory.*set XDG_CACHE_HOME"):
+        user_cache("anything")
+
+
 @pytest.mark.parametrize("cache", ["relative", "~/cache", ""])
 def test_relative_places(tiny, tmp_path, monkeypatch, unasked, cache):
     home = tmp_path / "home"
