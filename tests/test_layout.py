@@ -123,3 +123,21 @@ def test_the_numerics_do_not_load_tensorflow():
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True
     )
     assert done.stdout == "False\n", done.stderr
+
+
+def test_the_import_leaves_stderr_and_the_garbage_collector_as_they_were(tmp_path):
+    code = f"""
+import gc, os
+other = open({str(tmp_path / "other")!r}, "w")
+os.dup2(other.fileno(), 3)
+import utils
+with utils.stderr_held_back():
+    os.write(2, b"held back")
+os.write(2, b"shown")
+print(gc.isenabled(), os.path.getsize(other.name))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.stdout == "True 0\n"
+    assert "shown" in done.stderr and "held back" not in done.stderr
