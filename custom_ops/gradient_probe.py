@@ -89,9 +89,12 @@ class Probe:
         return self.rounding().max(initial=0) / self.precision.rtol
 
     def far_slope(self, where, sizes):
-        """The slope of f as a long step shows it, for each upstream gradient."""
-        line, _ = self.line(where, sizes)
-        step = max(2.0, self.reach())
+        """The slope of f as a long step shows it, for each upstream gradient; 0 where
+        short steps tell: far away a simulator may run for ever."""
+        line, stride = self.line(where, sizes)
+        step = self.reach()
+        if step <= self.precision.step * stride:
+            return np.zeros(len(self.weights))
         moves = np.abs(np.nan_to_num([line.at(t)[1] for t in (-step, step)])).max(0)
         return np.abs(self.weights) @ np.where(moves > self.rounding(), moves / step, 0)
 

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from utils import check_gradient, py_func, tf
+from utils import check_gradient, like, py_func, tf
 
 rng = np.random.default_rng(0)
 
@@ -633,6 +633,22 @@ def test_a_slope_that_rounding_hides_is_not_taken_for_none(constant, gradient):
     for at_rest in (lambda x: constant + 0 * x, lambda x: constant + tf.nn.relu(-x)):
         assert verdict(at_rest, [x]) == "right"
         assert verdict(in_float32(lambda x: constant + 0 * x), [x]) == "right"
+
+
+def test_a_simulator_is_not_run_far_away_for_a_gradient_of_0():
+    farthest = 0
+
+    def simulate(x):
+        nonlocal farthest
+        farthest = max(farthest, abs(x[0] - 1), abs(x[1] - 1))
+        return 30 * np.exp(x)
+
+    def grad(op, dy):
+        return dy * op.outputs[0] * [1, 0]
+
+    x = numbers([1.0, 1.0])
+    text = failure(lambda x: py_func(simulate, [x], like(x), grad=grad), [x])
+    assert "element (1,): analytic 0.0" in text and farthest < 0.5
 
 
 class TestFloat64Tells:
