@@ -362,4 +362,4 @@ def _staircase(t, change, points, fit, y, scale):
     stairs &= height <= 1e10 * usual
     coarse = stairs & (height > 4 * usual)
     stairs |= fine
-    return np.where(stairs, height, 0.0), coarse
+    return height * stairs, coarse

@@ -109,6 +109,26 @@ def test_jumps(dtype):
     assert kind == "smooth" and abs(left - 1) <= error < 1e-3
 
 
+@pytest.mark.parametrize("side", [-1, 1])
+def test_a_side_that_may_be_at_rest_or_rounded(side):
+    """A line on one side, a parabola in steps of 1e-6 on the other: stairs, perhaps."""
+
+    def f(x):
+        return x if (x - 1) * side < 0 else 1 + np.round((x - 1) ** 2 * 1e6) / 1e6
+
+    assert measure(f, 1.0).flat.all()
+    assert not measure(lambda x: 1 + abs(x - 1), 1.0).flat.any()
+
+
+@pytest.mark.parametrize("eps", EPS.values())
+def test_sizes_of_steps(eps):
+    """From less than a rounding to the largest, where numbers near 1 end as well."""
+    sizes = differences.step_sizes(eps, None, 100.0)
+    ratios = np.divide(sizes[1:], sizes[:-1])
+    assert sizes[0] < eps and {1.0, 100.0} < set(sizes)
+    assert ratios.min() > 1.2 and ratios.max() < 10
+
+
 def test_edges_of_the_domain():
     found = measure(lambda x: x**1.5, 0.0)
     assert found.kind[0] == "edge"

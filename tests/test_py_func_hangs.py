@@ -210,5 +210,6 @@ def test_what_hangs_all_the_same_is_told():
     print(said.getvalue())
     """
     printed = other_process.run(code)
-    assert "(function waits) has been waiting for 1 s" in printed
+    assert "(function waits) has been waiting for 1 s (line " in printed
+    assert " of <string>), and nothing else happens" in printed
     assert "TF_NUM_INTEROP_THREADS" in printed

@@ -67,6 +67,7 @@ def test_wrapped_and_pruned_functions():
 
 
 def test_a_graph_that_was_written_down():
+    assert tf.Graph.as_graph_def.__doc__  # as TensorFlow wrote it
     graph_def = tf.function(square).get_concrete_function(*SPEC).graph.as_graph_def()
     gc.collect()
     place, op = (
