@@ -25,14 +25,10 @@ LESSONS = lesson_paths(ROOT / "notebooks")
 each_lesson = pytest.mark.parametrize(
     "path", [*LESSONS, TEMPLATE], ids=lambda path: path.stem
 )
-# Of all lessons it takes two minutes; the template and the first lesson stand for all.
+# Of all lessons it takes two minutes; the template stands for them.
 each_judged = pytest.mark.parametrize(
     "path",
-    [
-        TEMPLATE,
-        LESSONS[0],
-        *[pytest.param(path, marks=pytest.mark.slow) for path in LESSONS[1:]],
-    ],
+    [TEMPLATE, *[pytest.param(path, marks=pytest.mark.slow) for path in LESSONS]],
     ids=lambda path: path.stem,
 )
 CODE = """

@@ -272,7 +272,7 @@ RIGHT = {
 }
 
 
-SLOW = "below rounding", "reduction"  # each takes seconds
+SLOW = "below rounding", "reduction", "ties"  # each takes seconds
 LOST = {"fast", "reduction", "steep", "cancellation", "very fast", "near its edge"}
 
 
@@ -432,7 +432,9 @@ def test_second_derivative():
         lambda x: tf.matmul(x, x, transpose_b=True),
     ],
 )
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    "dtype", [pytest.param("float32", marks=pytest.mark.slow), "float64"]
+)
 def test_right_second_derivatives_pass(f, dtype):
     assert check_gradient(f, [numbers([[0.3, -2.0, 1.0]], dtype)], order=2)
 
@@ -496,6 +498,7 @@ OPS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("f", OPS, ids=lambda f: f.__name__)
 def test_agrees_with_tensorflows_own_tool(f):
     x = numbers(rng.uniform(0.1, 0.9, (3, 3)))
@@ -602,7 +605,15 @@ CANCEL = {
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
-@pytest.mark.parametrize("name", CANCEL)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(n, marks=pytest.mark.slow)
+        if n in ("confident", "batch norm")
+        else n
+        for n in CANCEL
+    ],
+)
 def test_right_where_f_cancels(name, dtype):
     f, x = CANCEL[name]
     found = verdict(f, [numbers(x, dtype)])
