@@ -5,9 +5,10 @@
 
 Each mutant is one small change of one module of custom_ops/: another operator, another
 number, a condition turned round, a loop that does nothing. It is killed when the tests
-of its module fail or hang. What survives is either a fault that no test would see, or
-a change that makes no difference: a person has to tell. The sample is the same for
-the same seed and code. The project itself is not touched: the mutants live in copies.
+of its module fail or hang, the quick ones or else the slow ones. What survives is
+either a fault that no test would see, or a change that makes no difference: a person
+has to tell. The sample is the same for the same seed and code. The project itself is
+not touched: the mutants live in copies.
 """
 
 import argparse
@@ -25,6 +26,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import cosmic_ray.plugins
+import pytest
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 
@@ -32,6 +34,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MODULES = sorted((ROOT / "custom_ops").glob("*.py"))
 AT_LEAST = 3  # mutants of each module, where it has as many
 ENOUGH = 0.92  # of the mutants have to be killed
+SLOW = 1200  # seconds, at most, for the slow tests of a module
 # The tests of each module, by the beginning of its name; what fits best comes first,
 # since the first failure ends the run. A module that is not named here has the tests
 # of its own name.
@@ -149,10 +152,10 @@ def tests_of(path, root):
     return files or ["tests/test_py_func.py", "tests/test_check_gradient.py"]
 
 
-def run_tests(root, files, seconds=None):
+def run_tests(root, files, seconds=None, which="not slow"):
     """Whether they pass; None if they took too long."""
     command = [sys.executable, "-m", "pytest", "-x", "-n", "0", "-q", *files]
-    command += ["-p", "no:cacheprovider", "-m", "not browser and not teaching"]
+    command += ["-p", "no:cacheprovider", "-m", f"{which} and not browser"]
     environ = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     process = subprocess.Popen(
         command,
@@ -169,11 +172,14 @@ def run_tests(root, files, seconds=None):
         os.killpg(process.pid, 9)  # what the tests started, too
         process.communicate()
         return None
-    return process.returncode == 0
+    return process.returncode in (
+        pytest.ExitCode.OK,
+        pytest.ExitCode.NO_TESTS_COLLECTED,
+    )
 
 
 def seconds_of(root):
-    """How long the tests of a file take without a mutant."""
+    """How long the quick tests of a file take without a mutant."""
 
     def run(file):
         start = time.monotonic()
@@ -193,6 +199,7 @@ def judge(mutant, copies, took):
     try:
         place.write_text(mutant.text, "utf-8")
         passed = run_tests(root, files, 60 + 4 * sum(took[file] for file in files))
+        passed = passed and run_tests(root, files, SLOW, "slow")
     finally:
         place.write_text(original, "utf-8")
         copies.put(root)
