@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from custom_ops.gradients_by_tape import Upstreams
 from utils import check_gradient, like, py_func, tf
 
 rng = np.random.default_rng(0)
@@ -578,6 +579,18 @@ def test_upstream_gradients_of_both_signs():
     wrong = op(tf.sin, lambda dy, x: tf.abs(dy) * tf.cos(x))
     for seed in range(3):
         assert verdict(wrong, [numbers(1.0)], seed=seed) == "wrong"
+
+
+def test_upstream_gradients_make_up_for_what_moves_little():
+    """Ones; random ones of either sign; and those, turned, larger where y is small."""
+    movement = np.repeat([1e-6, 1e-2], 500)
+    drawn = Upstreams([tf.zeros(1000)], movement, np.random.default_rng(0))
+    ones, mixed, balanced = drawn.weights
+    assert (ones == 1).all() and (np.abs(mixed) >= 1.25).all()
+    assert 400 < (mixed > 0).sum() < 600
+    assert (np.sign(balanced) == -np.sign(mixed)).all()
+    little, much = np.abs(balanced).reshape(2, 500).mean(axis=1)
+    assert little / much == pytest.approx(1e4, rel=0.1)
 
 
 @pytest.mark.slow

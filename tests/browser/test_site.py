@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import subprocess
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 import nbformat
 import pytest
@@ -138,7 +138,8 @@ def test_page_of_the_site(path, site, tab):
     notebook = nbformat.read(path, as_version=4)
     open_page(tab, site / "notebooks" / f"{path.stem}.html")
     keep_views(tab, "site", path.stem)
-    found = list(complaints(tab, site, notebook, "article[role=main]"))
+    found = [*complaints(tab, site, notebook, "article[role=main]")]
+    found += keeps_out(tab.page)
     assert not found, "\n".join(found)
 
 
@@ -157,20 +158,33 @@ def test_the_front_page_leads_to_every_lesson(site, tab):
     assert not found, "\n".join(found)
 
 
-@LESSON
-def test_search_finds_the_lesson(path, site, tab):
-    title = nbformat.read(path, as_version=4).cells[0].source.splitlines()[0]
-    page = tab.page
-    page.goto((site / "site" / "index.html").as_uri())
-    page.locator("input.sidebar-search").fill(title.lstrip("# "))
-    page.keyboard.press("Enter")
+def title_of(path):
+    return nbformat.read(path, as_version=4).cells[0].source.splitlines()[0][2:]
+
+
+def wait_for_results(page, path):
     page.wait_for_selector("#search-results li a")
     page.wait_for_function("!document.querySelector('#search-progress')?.textContent")
-    tab.keep(f"site-{path.stem}-search")
-    result = page.locator(f'#search-results li a[href*="notebooks/{path.stem}.html"]')
-    result.first.click()
+    return page.locator(f'#search-results li a[href*="notebooks/{path.stem}.html"]')
+
+
+def test_search_leads_from_the_front_page_to_a_lesson(site, tab):
+    page, path = tab.page, LESSONS[-1]
+    page.goto((site / "site" / "index.html").as_uri())
+    page.locator("input.sidebar-search").fill(title_of(path))
+    page.keyboard.press("Enter")
+    wait_for_results(page, path).first.click()
     page.wait_for_url(f"**/notebooks/{path.stem}.html*")
-    assert page.locator("h1").first.text_content().startswith(title.lstrip("# "))
+    assert page.locator("h1").first.text_content().startswith(title_of(path))
+    assert not tab.errors
+
+
+@LESSON
+def test_search_finds_the_lesson(path, site, tab):
+    address = f"{(site / 'search.html').as_uri()}?q={quote(title_of(path))}"
+    tab.page.goto(address)
+    assert wait_for_results(tab.page, path).count()
+    tab.keep(f"site-{path.stem}-search")
     assert not tab.errors
 
 
@@ -192,7 +206,7 @@ def test_single_page(path, pages, tab):
     file = pages / f"{path.stem}.html"
     open_page(tab, file)
     keep_views(tab, "html", path.stem)
-    found = list(complaints(tab, pages, notebook, "main"))
+    found = [*complaints(tab, pages, notebook, "main"), *keeps_out(tab.page)]
     assert not found, "\n".join(found)
     assert {os.path.realpath(name) for name in tab.files} == {os.path.realpath(file)}
 
@@ -234,13 +248,9 @@ def test_slides(path, slides, tab):
 
 # ------------------------------------------------------------- nobody is kept out
 
+# WCAG 2.1, A and AA, in light and in dark, and words for every picture. The lessons'
+# pages were asked above, when they were open.
 OTHER_PAGES = "search site/index site/errors site/glossary data/README".split()
-EVERY_PAGE = [
-    *(("site", f"{name}.html") for name in OTHER_PAGES),
-    *(("site", f"notebooks/{path.stem}.html") for path in LESSONS),
-    *(("pages", f"{path.stem}.html") for path in LESSONS),
-    *(("slides", f"{path.stem}.slides.html") for path in LESSONS),
-]
 
 
 # Slides as they are printed, all at once: with no colour of the moment in which they
@@ -264,19 +274,26 @@ def open_to_read(tab, file):
     tab.page.evaluate(ALL_SLIDES)
 
 
-@pytest.mark.parametrize("kind, name", EVERY_PAGE)
-def test_no_page_keeps_anybody_out(kind, name, tab, request):
-    """WCAG 2.1, A and AA, in light and in dark, and words for every picture."""
-    open_to_read(tab, request.getfixturevalue(kind) / name)
+@pytest.mark.parametrize("name", OTHER_PAGES)
+def test_no_page_keeps_anybody_out(name, site, tab):
+    open_page(tab, site / f"{name}.html")
+    found = list(keeps_out(tab.page))
+    assert not found, "\n".join(found)
+
+
+@LESSON
+def test_no_slide_keeps_anybody_out(path, slides, tab):
+    open_to_read(tab, slides / f"{path.stem}.slides.html")
     found = list(keeps_out(tab.page))
     assert not found, "\n".join(found)
 
 
 def test_every_page_of_the_site_was_looked_at(site):
     made = {path.relative_to(site).as_posix() for path in site.rglob("*.html")}
-    forwarding = {"index.html"}
-    empty = {"genindex.html"}
-    assert made - forwarding - empty == {n for kind, n in EVERY_PAGE if kind == "site"}
+    forwarding, empty = {"index.html"}, {"genindex.html"}
+    looked_at = {f"notebooks/{path.stem}.html" for path in LESSONS}
+    looked_at |= {f"{name}.html" for name in OTHER_PAGES}
+    assert made - forwarding - empty == looked_at
 
 
 # ------------------------------------------------------------- what is broken is seen
