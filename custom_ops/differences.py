@@ -205,21 +205,24 @@ def _sides(t, change, count, y, scale, slope, error, flat):
     value_error = low_alone[4] + high_alone[4]
     leap = np.abs(low_alone[3] - high_alone[3]) > value_error
     beside = np.maximum(low_alone[1], high_alone[1])
-    jump = leap & (beside < error / 4)
+    # Long steps take a bend for a kink, a slope for a jump: short ones know better.
+    jump = leap & (beside < error / 4) & (error > np.abs(slope) / 50)
     low, high = ([np.where(jump, a, b) for a, b in
                   zip(alone[:3], with_zero[:3], strict=True)]
                  for alone, with_zero in sides)
     both = np.maximum(low[1], high[1])
     better = both < error / 2
-    kink = better & ~jump & (np.abs(low[0] - high[0]) > low[1] + high[1])
+    gap = np.abs(low[0] - high[0])
+    bend = better & ~jump & (gap > low[1] + high[1])
+    kink = bend & (error > gap / 50)
     # f ends where it has no value at the shortest steps of one side.
     ends = [np.isnan(change[count - 1]), np.isnan(change[count + 1])]
     edge = ends[0] != ends[1]
     kind = np.select([ends[0] & ends[1], edge, jump, kink],
                      ["unknown", "edge", "jump", "kink"], "smooth")
-    mean, gap = (low[0] + high[0]) / 2, np.abs(low[0] - high[0]) / 2
-    calm = better & (kind == "smooth")  # each side by itself is known better
-    slope, error = np.where(calm, mean, slope), np.where(calm, both + gap, error)
+    calm = better & ~bend & (kind == "smooth")  # each side by itself is known better
+    slope = np.where(calm, (low[0] + high[0]) / 2, slope)
+    error = np.where(calm, both + gap / 2, error)
     flat = flat | low_alone[2] | high_alone[2]
     open_side = np.where(ends[0], high[0], low[0])
     apart = (kind == "jump") | (kind == "kink")

@@ -150,8 +150,10 @@ class Probe:
                 weights = np.eye(len(weights))
             slopes = differences.slopes(y, line.size, values, self.precision.eps,
                                         self.precision.rtol / 4)
-            return decide(slopes, weights, analytic, self.precision, scale, far,
-                          noise)
+            moves = np.abs(np.nan_to_num(values.changes[values.lengths <= stride]))
+            moved = np.abs(weights) @ moves.max(axis=0, initial=0)
+            return decide(slopes, weights, analytic, self.precision,
+                          np.maximum(scale, moved / stride), far, noise)
 
         found, how = decided("near"), "near"
         if not clear(found, self.precision):

@@ -135,6 +135,11 @@ class Upstreams:
         self.names.append("random, larger where an output moves less")
         self.weights = np.stack([flat(dys) for dys in self.dys])
 
+    def shrink(self):
+        """Make all but the ones smaller: dy times the gradient may have overflowed."""
+        self.dys[1:] = [[dy / 4 for dy in dys] for dys in self.dys[1:]]
+        self.weights[1:] /= 4
+
     @staticmethod
     def _reach(ys):
         short = any(y.dtype.name in ("float16", "bfloat16") for y in ys)

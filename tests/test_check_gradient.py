@@ -129,6 +129,24 @@ def test_wrong_only_inside_a_tf_function():
     assert "found in tf.function" in failure(f, [numbers([1.0, 2.0])])
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32"])
+def test_wrong_inside_a_tf_function_in_coarse_dtypes(dtype):
+    def grad(dy, x):
+        return 2 * x * dy * (1 if tf.executing_eagerly() else 1.9)
+
+    square = op(tf.square, grad)
+    assert "found in tf.function" in failure(square, [numbers([1.0, 2.0], dtype)])
+
+
+def test_wrong_inside_a_tf_function_beside_a_large_element():
+    def grad(dy, x):
+        return dy * [1e5, 1 if tf.executing_eagerly() else -1]
+
+    f = op(lambda x: tf.reduce_sum([1e5, 1.0] * x), grad)
+    text = failure(f, [tf.constant([1e-5, 1.0])])
+    assert "element (1,): analytic -1.0, numeric 1.0" in text
+
+
 def test_result_that_changes_from_call_to_call():
     calls = itertools.count()
     text = failure(lambda x: x * (1 + 0.01 * next(calls)), [numbers([1.0])])
@@ -440,6 +458,35 @@ def test_right_second_derivatives_pass(f, dtype):
     assert check_gradient(f, [numbers([[0.3, -2.0, 1.0]], dtype)], order=2)
 
 
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_second_derivative_where_the_first_is_0(sign):
+    """At a minimum, where every f is tried: its value and its slope are 0 there."""
+
+    @tf.custom_gradient
+    def slope(x, dy):
+        return 2 * x * dy, lambda d: (sign * 2 * d * dy, 2 * x * d)
+
+    square = op(tf.square, lambda dy, x: slope(x, dy))
+    report = verdict(square, [numbers([0.0, 0.0])], order=2)
+    assert report == ("right" if sign == 1 else "wrong")
+
+
+@pytest.mark.parametrize("f", [tf.floor, lambda x: 0 * x])
+def test_no_second_derivative_of_a_constant(f):
+    assert verdict(f, [numbers([0.5, 1.2])], order=2) == "right"
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32", "float64"])
+@pytest.mark.parametrize(
+    "f", [tf.square, lambda x: x**3, lambda x: tf.nn.relu(x) ** 2, tf.nn.l2_loss]
+)
+def test_nothing_but_zeros_is_right(f, dtype):
+    x = numbers([0.0, 0.0], dtype)
+    assert verdict(f, [x]) == "right"
+    crooked = op(lambda x: f(x) + 0.2 * tf.reduce_sum(x), lambda dy, x: 0 * x)
+    assert verdict(crooked, [x]) == "wrong"
+
+
 def test_report_draws_itself():
     report = check_gradient(tf.sin, [numbers([0.0, 1.0])])
     axes = report.draw().axes
@@ -579,6 +626,53 @@ def test_upstream_gradients_of_both_signs():
     wrong = op(tf.sin, lambda dy, x: tf.abs(dy) * tf.cos(x))
     for seed in range(3):
         assert verdict(wrong, [numbers(1.0)], seed=seed) == "wrong"
+
+
+NOT_LINEAR = {
+    "clipped by its norm": lambda dy: tf.clip_by_norm(dy, 5.0),
+    "clipped one by one": lambda dy: tf.clip_by_value(dy, -5.0, 5.0),
+    "nan where dy is 0": lambda dy: dy * dy / dy,
+    "dead where dy is small": lambda dy: tf.where(tf.abs(dy) < 1, 0 * dy, dy),
+    "of a mean": lambda dy: (
+        tf.reduce_sum(dy) / tf.math.count_nonzero(dy, dtype=dy.dtype)
+    ),
+}
+
+
+@pytest.mark.parametrize("size", [1, 3])
+@pytest.mark.parametrize("name", NOT_LINEAR)
+def test_a_gradient_that_is_not_linear_in_dy(name, size):
+    bend = NOT_LINEAR[name]
+    x = tf.linspace(0.3, 1.2, size)
+    wrong = op(lambda x: tf.sin(x), lambda dy, x: bend(dy) * tf.cos(x))
+    if name != "of a mean" or size > 1:  # of one dy the mean is right but for 0
+        assert verdict(wrong, [x]) == "wrong"
+    assert "not linear in dy" in failure(wrong, [x[:1]])
+
+
+@pytest.mark.parametrize(("f", "place", "dtype"), [
+    (lambda x: 40000 * x, [1.0, 0.5], "float16"), (tf.exp, [10.9], "float16"),
+    (tf.exp, [88.6], "float32")])  # fmt: skip
+def test_a_gradient_near_the_largest_number(f, place, dtype):
+    assert verdict(f, [numbers(place, dtype)]) == "right"
+    assert verdict(scaled(f, -1), [numbers(place, dtype)]) == "wrong"
+
+
+@pytest.mark.parametrize("width", [1e-3, 1e-6])
+@pytest.mark.parametrize("gradient", [0.0, 0.5])
+def test_a_narrow_bend_is_no_kink(width, gradient):
+    """Long steps take it for one, where every slope in between would be right."""
+
+    def f(x):
+        return py_func(
+            lambda a: np.sqrt(a * a + np.float32(width**2)),
+            [x],
+            tf.float32,  # no second opinion in float64
+            grad=lambda op, dy: dy * (op.inputs[0] / op.outputs[0] + gradient),
+        )
+
+    found = verdict(f, [tf.constant([0.0])])
+    assert found == ("wrong" if gradient else "right")
 
 
 def test_upstream_gradients_make_up_for_what_moves_little():
