@@ -14,6 +14,7 @@ tests/test_py_func.py says in words what to do when a release moves one of them.
 * `around_calls` has each call of a `tf.function` go through a function of ours, which
   tracebacks leave out as they do TensorFlow's own.
 * `TENSORS_MEMORY` is the base of an array that shows TensorFlow's memory to a PyFunc.
+* `when_called` hears of each function that a graph gets to call, with `children`.
 * `outlives_python` tells of a graph that TensorFlow's C++ may run when Python's object
   is gone: that of a dataset, and what `wrap_function` makes, which can be pruned.
 """
@@ -29,7 +30,8 @@ from tensorflow.python.util import traceback_utils
 
 __all__ = ["EagerFunc", "FunctionCallOptions", "TENSORS_MEMORY", "around_calls",
            "eager_context", "new_executor", "outlives_python", "py_funcs",
-           "record_operation", "stop_recording", "when_exported"]  # fmt: skip
+           "record_operation", "stop_recording", "when_called",
+           "when_exported"]  # fmt: skip
 
 FunctionCallOptions = context.FunctionCallOptions
 eager_context = context.context
@@ -60,6 +62,18 @@ def when_exported(told):
         return graph_def
 
     tf.Graph.as_graph_def = as_graph_def
+
+
+def when_called(told):
+    """Call `told(graph, function)` with each function that a graph gets to call."""
+    plain = tf.Graph._add_function_recursive
+
+    @functools.wraps(plain)
+    def _add_function_recursive(self, function, *args, **kwargs):
+        plain(self, function, *args, **kwargs)
+        told(self, function)
+
+    tf.Graph._add_function_recursive = _add_function_recursive
 
 
 def around_calls(call):

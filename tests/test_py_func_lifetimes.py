@@ -47,6 +47,30 @@ def test_datasets_of_datasets():
     assert values([tf.function(numbers)()]) == [[0, 1, 4]]
 
 
+def traced_before(concrete=False):
+    """A function that was tried before a dataset gets it, and then forgotten."""
+    step = tf.function(square)
+    step(tf.constant(1, tf.int64))
+    return step.get_concrete_function(tf.TensorSpec([], tf.int64)) if concrete else step
+
+
+@pytest.mark.parametrize("concrete", [False, True])
+def test_datasets_that_call_what_was_traced_before(concrete):
+    of = tf.data.Dataset
+
+    def made(wrap=lambda step: step):
+        step = wrap(traced_before(concrete))
+        return of.range(3).map(lambda x: step(x))
+
+    assert values(of.from_tensors(made()).repeat(2)) == [[0, 1, 4]] * 2
+    assert values(of.range(2).map(lambda i: made())) == [[0, 1, 4]] * 2
+    assert values([tf.function(made)()]) == [[0, 1, 4]]
+    inside = made(lambda step: tf.function(lambda x: step(x) + 1))
+    assert values(of.from_tensors(inside)) == [[1, 2, 5]]
+    branch = made(lambda step: lambda x: tf.cond(x > 1, lambda: step(x), lambda: x))
+    assert values(of.from_tensors(branch)) == [[0, 1, 4]]
+
+
 def test_frozen_functions():
     weight = tf.Variable([1.0, 2.0])
     for body in (square, in_cond, tf.function(square)):
@@ -58,7 +82,9 @@ def test_frozen_functions():
 
 
 def test_wrapped_and_pruned_functions():
-    for body in (square, in_cond, tf.function(square)):
+    called = tf.function(square)
+    called(tf.ones(2))
+    for body in (square, in_cond, tf.function(square), lambda x, step=called: step(x)):
         wrapped = V1.wrap_function(lambda x, body=body: body(x) + 1, SPEC)
         pruned = wrapped.prune(wrapped.inputs[0], wrapped.outputs[0])
         del wrapped
@@ -90,6 +116,9 @@ def test_datasets_and_wrapped_functions_leave_nothing_behind():
         large = Large()
         alive.append(weakref.ref(large))
         list(tf.data.Dataset.range(3).map(lambda x: square(x, large)))
+        step = tf.function(lambda x: square(x, large))
+        step(tf.constant(1, tf.int64))
+        list(tf.data.Dataset.from_tensors(tf.data.Dataset.range(3).map(step)))
         V1.wrap_function(lambda x: square(x, large) + 1, SPEC)(tf.ones(2))
 
     for _ in range(5):
