@@ -81,7 +81,6 @@ def around_calls(call):
     function_class = type(tf.function(lambda: None))
     plain = function_class._call
 
-    @functools.wraps(plain)
     def _call(self, *args, **kwargs):
         return call(plain, self, *args, **kwargs)
 

@@ -172,6 +172,9 @@ def test_a_first_look():
     np.testing.assert_allclose(slope, [6, 1], rtol=1e-9)
     assert np.abs([sides, sizes]).max() < 1e-9
     np.testing.assert_allclose(move, [1, 1])
+    cube = differences.Line(lambda x: x**3, [0.0], [1.0])
+    _, _, sizes, _ = differences.glance(cube, 1e-3)
+    assert sizes == pytest.approx(1e-6 - 4e-6)  # of steps of 1e-3 and of 2e-3
     corner = differences.Line(np.abs, [0.0], [1.0])
     assert differences.glance(corner, 1e-3)[1] == pytest.approx(2)
     edge = differences.Line(lambda x: [np.sqrt(x[0] - 1)], [1.0], [1.0])

@@ -81,6 +81,10 @@ def test_frozen_functions():
         assert frozen(tf.ones(2))[0].numpy().tolist() == [1, 4]
 
 
+def test_a_plain_function_captures_nothing():
+    assert not tf.function(square).get_concrete_function(*SPEC).captured_inputs
+
+
 def test_wrapped_and_pruned_functions():
     called = tf.function(square)
     called(tf.ones(2))

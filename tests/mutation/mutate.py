@@ -63,7 +63,12 @@ TESTS = {
         "test_py_func_lifetimes",
         "test_py_func_memory",
     ],
-    "quiet_start": ["test_layout", "test_py_func", "test_py_func_hangs"],
+    "quiet_start": [
+        "test_layout",
+        "test_py_func",
+        "test_py_func_hangs",
+        "test_py_func_errors",
+    ],
     "results": ["test_py_func_memory", "test_py_func", "test_py_func_errors"],
     "student_code": ["test_exercises"],
     "tensorflow_private": ["test_py_func", "test_py_func_lifetimes"],
