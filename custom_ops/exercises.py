@@ -40,8 +40,9 @@ def judge(*tries, seconds=20):
         tries: what `gradient_right`, `gives` and `holds` return.
         seconds: how long all tries together may take. An endless loop is ended
             then. What runs outside of Python (one call of a library that never
-            comes back) cannot be; nor, outside of the main thread and on Windows, a
-            sleep or a loop that catches every exception.
+            comes back) cannot be; nor, outside of the main thread, on Windows and
+            where the code handles SIGALRM itself, a sleep or a loop that catches
+            every exception.
 
     Example:
         >>> judge(holds(lambda: 1 + 1 == 3, hint="count again"))
@@ -138,8 +139,8 @@ def holds(test, hint=""):
 
     Args:
         test: takes nothing; returns True or False (a boolean array or tensor, where
-            all its elements have to be true), or a text: the reason why not.
-            Anything else is not true.
+            all its elements have to be true, and an empty one says nothing), or a
+            text: the reason why not. Anything else is not true.
         hint: what to look at; the reason follows it.
 
     Returns:
@@ -154,12 +155,12 @@ def holds(test, hint=""):
     def complaint():
         answer = test()
         if isinstance(answer, str):
-            return answer
+            return str.__str__(answer)  # without methods of its own
         if tf.is_tensor(answer):
             answer = answer.numpy()
         if isinstance(answer, (bool, np.bool_, np.ndarray)):
             answer = np.asarray(answer)
-            if answer.dtype == bool and answer.all():
+            if answer.dtype == bool and answer.size and answer.all():
                 return None
         return ""
 

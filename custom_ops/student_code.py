@@ -23,6 +23,7 @@ from pathlib import Path
 SHOWN_LINES = 10  # of what the student's code printed
 SHOWN_LETTERS = 300  # of a line, a message, a value
 AGAIN = 0.05  # seconds until code that did not listen is stopped again
+GRACE = 0.5  # seconds until a signal that ended nothing is no longer relied on
 PATIENCE = 5  # times; then it is interrupted at once while it deals with the last one
 ADDRESS = re.compile(r"( at)? 0x[0-9a-fA-F]{4,}")
 FOLDERS = re.compile(r"(?<![\w.:/])(?:[A-Za-z]:\\|/|~/)(?:[^\s:\"',/\\]+[/\\])+")
@@ -30,6 +31,7 @@ FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 RAISED = re.compile(r"\w+(Error|Exception): ")
 NO_NUMBERS = re.compile(r"symbolic tf\.Tensor|to a numpy array|NumPy call"
                         r"|SymbolicTensor' object has no")
+class_name = type.__dict__["__name__"].__get__  # a metaclass may have one of its own
 
 
 class TookTooLong(BaseException):
@@ -51,24 +53,28 @@ class Run:
 
     def result_of(self, test):
         """(result, ""), or (None, what happened instead, in words)."""
+        result, error, stopped = self.in_time(test)
+        if error is None and not stopped:
+            return result, ""
+        words = None
+        if not stopped:  # to look at an error is to run its own code
+            words, _, stopped = self.in_time(lambda: self.in_words(error))
+        if stopped:
+            words = (f"stopped after {self.seconds:g} seconds: does your code come to "
+                     "an end?")
+        return None, words or class_name(type(error))
+
+    def in_time(self, test):
+        """(result, error, how often it was stopped) of a call, in the time left."""
         result, error, stop = None, None, Stopper(self.end)
-        too_long = (f"stopped after {self.seconds:g} seconds: does your code come to "
-                    "an end?")
         if time.monotonic() > self.end:
-            return None, too_long
+            return None, None, 1
         try:
-            with self.printed.instead_of_the_screen(), stop:
-                result = test()
+            with self.printed.instead_of_the_screen():
+                result = stop.result_of(test)
         except BaseException as caught:  # SystemExit and KeyboardInterrupt too
             error = caught
-        if stop.stopped:
-            return None, too_long
-        if error is None:
-            return result, ""
-        try:
-            return None, self.in_words(error)
-        except BaseException:  # an error that cannot be looked at
-            return None, type(error).__name__
+        return result, error, stop.stopped
 
     def in_words(self, error):
         """The error, with the line of the student's cell that it comes from."""
@@ -142,7 +148,7 @@ def files_of(answer, depth=3):
 def causes(error):
     """The error and what it was raised from, the first one first."""
     chain = []
-    while error is not None and error not in chain:
+    while error is not None and not any(error is known for known in chain):
         chain.append(error)
         error = error.__cause__ or (None if error.__suppress_context__
                                     else error.__context__)
@@ -236,41 +242,53 @@ class HeldOutput(io.TextIOBase):
 
 
 class Stopper:
-    """Ends what runs inside `with` when its time is over; `stopped` counts how often.
+    """Ends what it runs when the time is over; `stopped` counts how often.
 
     In the main thread a signal interrupts everything that Python runs. Elsewhere, on
-    Windows, and for functions that TensorFlow calls in threads of its own, a second
-    thread raises TookTooLong in them: between two steps of Python, so that a
-    sleep or a call into a library is waited for, and a loop that catches every
-    exception goes on.
+    Windows, for functions that TensorFlow calls in threads of its own, and where the
+    student's code takes the signal away, a second thread raises TookTooLong in them:
+    between two steps of Python, so that a sleep or a call into a library is waited
+    for, and a loop that catches every exception goes on.
     """
 
     def __init__(self, end):
         self.end, self.stopped, self.running = end, 0, False
-        self.thread = threading.get_ident()
+        self.thread, self.over = threading.get_ident(), threading.Event()
         self.by_signal = (hasattr(signal, "setitimer")
                           and threading.current_thread() is threading.main_thread())
 
-    def __enter__(self):
-        left = max(self.end - time.monotonic(), 0.001)
-        self.over = threading.Event()
+    def result_of(self, test):
+        self.start()
+        try:
+            self.running = True
+            return test()
+        finally:  # no `with`: it calls a function first, and one may be raised there
+            self.running = False
+            try:
+                self.put_away()
+            except TookTooLong:  # the last one: it was on its way
+                self.put_away()
+
+    def start(self):
+        left, self.watch = max(self.end - time.monotonic(), 0.001), None
+        try:
+            watch = threading.Thread(target=self.stop_threads, args=[left], daemon=True)
+            watch.start()
+            self.watch = watch
+        except RuntimeError:  # no more threads; the signal alone will do
+            if not self.by_signal:
+                raise
         if self.by_signal:
             self.handler = signal.signal(signal.SIGALRM, self.on_alarm)
             self.timer = signal.setitimer(signal.ITIMER_REAL, left)
-        self.watch = threading.Thread(target=self.stop_other_threads, args=[left],
-                                      daemon=True)
-        self.watch.start()
-        self.running = True  # from here on __exit__ is sure to be called
 
-    def __exit__(self, *error):
-        self.running = False
+    def put_away(self):
         self.over.set()
+        if self.watch:
+            self.watch.join()
         if self.by_signal:
             signal.setitimer(signal.ITIMER_REAL, *self.timer)
             signal.signal(signal.SIGALRM, self.handler)
-        self.watch.join()
-        if self.stopped and not self.by_signal:
-            take_what_came_late(self.thread)
 
     def on_alarm(self, number, frame):
         if self.over.is_set():
@@ -288,31 +306,24 @@ class Stopper:
         self.stopped += 1
         return AGAIN if self.stopped < PATIENCE else 10 ** random.uniform(-6, -3.3)
 
-    def stop_other_threads(self, left):
+    def stop_threads(self, left):
         while not self.over.wait(left):
             left = AGAIN if self.by_signal else self.pause()
-            own = set() if self.by_signal or not self.running else {self.thread}
-            for thread in own | threads_of_tensorflow():
+            late = self.by_signal and time.monotonic() > self.end + GRACE
+            if late and signal.getsignal(signal.SIGALRM) == self.on_alarm:
+                signal.pthread_kill(self.thread, signal.SIGALRM)  # ends a sleep too
+            threads = threads_of_tensorflow()
+            if self.running and (late or not self.by_signal):
+                threads.add(self.thread)
+            for thread in threads:
                 self.stopped += 1
                 raise_in(thread, TookTooLong)
 
 
 def raise_in(thread, error):
-    """Raise the error in another thread, at its next step; None takes it back."""
+    """Raise the error in another thread, at its next step."""
     ctypes.pythonapi.PyThreadState_SetAsyncExc(
-        ctypes.c_ulong(thread), ctypes.py_object(error) if error else None)
-
-
-def take_what_came_late(thread):
-    """Let an error that was meant for this thread come now, and end here.
-
-    To take it back by None would leave Python's sign "something waits" up for good,
-    and with it Python 3.11 hangs in the next function that a debugger traces.
-    """
-    with contextlib.suppress(TookTooLong):
-        raise_in(thread, TookTooLong)
-        while True:
-            time.sleep(0)
+        ctypes.c_ulong(thread), ctypes.py_object(error))
 
 
 def threads_of_tensorflow():

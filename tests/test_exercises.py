@@ -357,6 +357,98 @@ def test_endless_code_is_stopped(body, check, capsys):
     assert signal.getitimer(signal.ITIMER_REAL) == (0, 0) and sys.gettrace() is None
 
 
+LOOKED_AT = {  # what is run when somebody looks at an error, or at an answer
+    "an error's text": """class E(Exception):
+        def __str__(self):
+            while True: pass
+    raise E""",
+    "an error's ==": """class E(Exception):
+        def __eq__(self, o):
+            while True: pass
+    try: 1 / 0
+    except Exception as e: raise E from e""",
+    "an error's class": """class E(Exception):
+        @property
+        def __class__(self):
+            while True: pass
+    raise E""",
+    "an error's name": """class T(type):
+        @property
+        def __name__(self):
+            while True: pass
+    class E(Exception, metaclass=T): pass
+    raise E""",
+    "an error with always another cause": """class E(Exception):
+        __cause__ = property(lambda self: E())
+    raise E""",
+    "an answer's repr": """class E:
+        def __repr__(self):
+            while True: pass
+    return E()""",
+}
+
+
+@pytest.mark.parametrize("body", LOOKED_AT)
+def test_looking_at_what_came_is_stopped_too(body, capsys):
+    start = time.monotonic()
+    text = said(NUMPY, f"def answer(*a):\n    {LOOKED_AT[body]}", capsys, 0.3)
+    assert time.monotonic() - start < 10
+    assert refused(text)
+    if body != "an error's ==":  # nobody asks for that
+        assert "stopped after 0.3 seconds" in text
+
+
+def test_a_text_is_handed_on_without_asking_it(capsys):
+    class Text(str):
+        def __len__(self):
+            raise RuntimeError
+
+    class Liar:
+        __class__ = str
+
+    for reason in Text("reason"), Liar():
+        judge(holds(lambda reason=reason: reason, "hint"))
+    first, second, *_ = capsys.readouterr().out.split("not yet: ")[1:]
+    assert first == "hint\nreason\n" and "hint" in second
+
+
+@pytest.mark.parametrize(
+    ("gone", "then"),
+    [
+        ("alarm(0)", "a loop"),
+        ("alarm(1000)", "a sleep"),
+        ("setitimer(signal.ITIMER_REAL, 0)", "a lock"),
+        ("signal(signal.SIGALRM, signal.SIG_IGN)", "a loop"),
+        ("signal(signal.SIGALRM, print)", "a loop"),
+    ],
+)
+def test_code_that_takes_the_signal_away_is_stopped(gone, then, capsys):
+    before = signal.getsignal(signal.SIGALRM)
+    body = f"import signal; signal.{gone}\n    {ENDLESS[then]}"
+    start = time.monotonic()
+    text = said(NUMPY, f"def answer(*a):\n    {body}", capsys, 0.3)
+    assert time.monotonic() - start < 10
+    assert refused(text) and "stopped after 0.3 seconds" in text
+    assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+    assert signal.getsignal(signal.SIGALRM) is before
+
+
+@pytest.mark.parametrize("place", ["in the answer", "before"])
+def test_where_no_thread_can_be_started(place, capsys, monkeypatch):
+    monkeypatch.setattr(threading, "excepthook", threading.excepthook)  # for afterwards
+    before = signal.getsignal(signal.SIGALRM)
+    code = "import threading\nthreading.excepthook = None\n"
+    if place == "in the answer":
+        code = f"def answer(*a):\n    {'; '.join(code.splitlines())}; return 0"
+        assert refused(said(NUMPY, code, capsys))
+        code = ""
+    assert said(NUMPY, code + "answer = np.square", capsys) == "well done\n"
+    text = said(NUMPY, "def answer(x):\n    while True: pass", capsys, 0.3)
+    assert refused(text) and "stopped after 0.3 seconds" in text
+    assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+    assert signal.getsignal(signal.SIGALRM) is before
+
+
 RIGHT = {
     "GRAD": ["lambda op, dy: tf.cos(op.inputs[0]) * dy"],
     "FUNCTION": ["lambda x: x * x", "tf.square", "lambda x: tf.cast(x**2, tf.float32)"],
@@ -486,7 +578,8 @@ def test_true(true, capsys):
 
 @pytest.mark.parametrize(
     "other",
-    [False, None, 1, "reason", "", [], [1], np.array([True, False]), np.ones(2)],
+    [False, None, 1, "reason", "", [], [1], np.array([True, False]), np.ones(2)]
+    + [np.array([], bool), tf.zeros([0, 2], tf.bool)],
 )
 def test_what_is_not_true(other, capsys):
     judge(holds(lambda: other, "x"))
