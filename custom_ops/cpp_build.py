@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,8 @@ from .quiet_start import tf
 _SEARCHED = ("CPATH", "CPLUS_INCLUDE_PATH", "C_INCLUDE_PATH", "LIBRARY_PATH",
              "COMPILER_PATH", "GCC_EXEC_PREFIX", "SDKROOT",
              "MACOSX_DEPLOYMENT_TARGET", "CCC_OVERRIDE_OPTIONS")
+
+_FORM = 2  # of a note; one of an older form knows of fewer files
 
 # In a preprocessed text: what is no code, and what registers an op, also where the
 # macro REGISTER_OP was never defined.
@@ -143,7 +146,8 @@ def preprocessed(recipe):
             raise ValueError(_first_error(recipe.path, run.stderr))
         files = _files_of_rule(os.fsdecode(rule.read_bytes()), recipe.path.parent)
     text = run.stdout.decode("latin-1")  # each byte is a character of it
-    states = {file: _state(file) for file in files}
+    besides = _read_besides(recipe, run.stdout)
+    states = {file: _state(file) for file in files + besides}
     own = [file for file in files if not _is_systems(file)]
     places = {*_search_path(recipe), *map(os.path.dirname, own)}
     names = {os.path.relpath(file, place) for file in files for place in places
@@ -156,7 +160,8 @@ def preprocessed(recipe):
                 Path(file).read_bytes()))
     names = sorted(names)
     made_from = repr((recipe.identity(), hashlib.sha256(run.stdout).hexdigest(),
-                      sorted(filter(None, map(states.get, own)))))
+                      sorted(filter(None, map(states.get, own)))
+                      + [states[file] for file in besides]))
     return Note(hashlib.sha256(made_from.encode()).hexdigest()[:20],
                 _registered(text), states, places, names, _there(places, names))
 
@@ -245,7 +250,7 @@ def _sum(file):
 
 
 def _note_file(recipe):
-    about = repr((os.fspath(recipe.path), recipe.identity()))
+    about = repr((_FORM, os.fspath(recipe.path), recipe.identity()))
     key = hashlib.sha256(about.encode("utf-8", "surrogatepass")).hexdigest()[:20]
     return user_cache("tensorflow-load-op-notes") / f"{recipe.stem()}-{key}.json"
 
@@ -293,6 +298,23 @@ def _files_of_rule(rule, folder):
     words = re.findall(r"(?:\\.|[^\s\\])+", rule.partition(":")[2].replace("\\\n", " "))
     plain = [re.sub(r"\\([ #])", r"\1", word).replace("$$", "$") for word in words]
     return sorted({os.path.join(folder, word) for word in plain})
+
+
+def _read_besides(recipe, text):
+    """The absolute paths of what is read and no rule for make names: scripts and
+    @files of the command, and what an asm statement of the text takes in.
+    """
+    folder = recipe.path.parent
+    scripts = [file for file in map(shutil.which, recipe.compiler)
+               if file and os.path.getsize(file) < 100_000]  # else it is a program
+    options = [word[1:] for word in recipe.compiler if word[:1] == "@"]
+    for file in options:  # one may name others
+        with contextlib.suppress(OSError):
+            more = re.findall(rb"(?<!\S)@(\S+)", (folder / file).read_bytes())
+            options += map(os.fsdecode, more)
+    parts = re.findall(rb'\.inc(?:bin|lude)\b[\s\\]*"[\s\\"]*([^\\"]+)', text)
+    return [os.path.join(folder, file)
+            for file in (*scripts, *options, *map(os.fsdecode, parts))]
 
 
 def _search_path(recipe):

@@ -44,7 +44,9 @@ def load_op(source):
     cache (`$XDG_CACHE_HOME`, else `~/.cache`), and every later call for the same
     source, compiler, flags and TensorFlow takes milliseconds. A change of any file
     that the source includes is seen (in files of TensorFlow and of the system: by
-    their time or size), and a library that is damaged is built anew. That folder and
+    their time or size), and so is one of a script or of an @file in CXX, and of a
+    file that an asm statement names; a library that is damaged is built anew. What
+    a script reads in turn, or CXX links besides, is not seen. That folder and
     `tensorflow-load-op-notes` beside it may be deleted at any time. Lesson 07 begins
     with it; `compile_command` shows what it runs.
 

@@ -197,6 +197,47 @@ def test_a_change_of_any_file_that_is_included_is_seen(
 
 
 @needs_compiler
+def test_a_change_of_what_the_command_itself_reads_is_seen(
+    tiny, tmp_path, monkeypatch, unasked
+):
+    """Options in a file, the script that CXX names, and what an asm statement reads."""
+    real = cpp_op._compiler()[0][0]
+    files = {
+        "options": "-DV=1 @more",  # from the folder of the source
+        "more": "-DW=1",
+        "wrap": f'#!/bin/sh\nexec {real} -DX=1 "$@"\n',
+        "value.bin": "1",
+        "other value.bin": "1",
+        "value.s": ".byte 1",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "wrap").chmod(0o755)
+    tiny.write_text(
+        """
+        #define NAME "other value.bin"
+        asm(".globl value\\nvalue: .incbin \\"value.bin\\"\\n"
+            ".incbin \\"" NAME "\\"\\n" R"(.include "value.s")");
+        extern "C" const char value[];
+        extern "C" int answer() { return V + W + X + value[0] + value[1] + value[2]; }
+        """
+    )
+    monkeypatch.setenv("CXX", f"{tmp_path / 'wrap'} @options")
+    utils.load_op(tiny)
+    seen = set(libraries(tmp_path))
+    for name, text in files.items():
+        before = (tmp_path / name).stat()
+        (tmp_path / name).write_text(text.replace("1", "2"))
+        os.utime(tmp_path / name, ns=(before.st_atime_ns, before.st_mtime_ns))
+        for _ in range(2):
+            utils.load_op(tiny)
+        assert len(set(libraries(tmp_path)) - seen) == 1, name
+        seen = set(libraries(tmp_path))
+    [newest] = sorted(seen, key=lambda path: path.stat().st_mtime_ns)[-1:]
+    assert ctypes.CDLL(str(newest)).answer() == 2 + 2 + 2 + 50 + 50 + 2
+
+
+@needs_compiler
 def test_a_header_that_appears_earlier_is_seen(tiny, tmp_path, monkeypatch, unasked):
     tiny.write_text(
         '#include "sub/v.h"\n#if __has_include("extra/w.h")\nint w;\n#endif\n' + TINY
