@@ -13,7 +13,10 @@ import numpy as np
 
 _PACKAGE = str(Path(__file__).parent)
 _AUTOGRAPH = re.compile(r"tensorflow.python.autograph.")
-_READ_ONLY = re.compile(r"read-only|read only|readonly", re.IGNORECASE)
+_REFUSED = {  # how NumPy, and what works on buffers, refuse to change an array
+    ValueError: re.compile(r"(?i)read.?only|writeable|does not own its data"),
+    TypeError: re.compile(r"read-only memory|read-write|not writable"),
+}
 
 
 def printable(text):
@@ -46,8 +49,9 @@ def _asked(func, name):
 def with_remedy(error, arrays, label):
     """The error of `func` on `arrays`, or one that says what to change about it."""
     text = _text_of(error)
-    if type(error) is ValueError and _READ_ONLY.search(text):
-        if _written_to(error.__traceback__, arrays):
+    if type(error) in _REFUSED and _REFUSED[type(error)].search(text):
+        missing = "OWNDATA" if "own its data" in text else "WRITEABLE"
+        if _written_to(error.__traceback__, arrays, missing):
             return ValueError(
                 f"{label} writes into its input ({text}), which belongs to "
                 "TensorFlow; copy it first: x = x.copy()")
@@ -59,11 +63,11 @@ def with_remedy(error, arrays, label):
     return error
 
 
-def _written_to(trace, arrays):
+def _written_to(trace, arrays, missing):
     """Whether it is one of the arrays that NumPy, not a `raise`, refused to write.
 
-    Told by what the code that failed names: one of them, and no other array that
-    can't be written either. A func that has no Python code leaves no choice.
+    Told by what the code that failed names: one of them, and nothing else that
+    lacks the flag `missing` either. A func that has no Python code leaves no choice.
     """
     told = None
     while trace:  # the last one whose code can be read
@@ -77,9 +81,17 @@ def _written_to(trace, arrays):
         return False
     named = _things_named(frame, _source_of(code, told.tb_lasti))
     named += [_asked(thing, "__self__") for thing in named]  # that of a bound method
-    locked = [a for a in named if isinstance(a, np.ndarray) and not a.flags.writeable]
+    locked = [_asked(a, "obj") if isinstance(a, memoryview) else a
+              for a in named if _lacks(a, missing)]
     ours = [any(np.may_share_memory(a, x) for x in arrays) for a in locked]
     return bool(ours) and all(ours)
+
+
+def _lacks(thing, flag):
+    if isinstance(thing, np.ndarray):
+        return not thing.flags[flag]
+    return isinstance(thing, bytes) or (
+        isinstance(thing, memoryview) and _asked(thing, "readonly"))
 
 
 def _is_users(filename):
@@ -157,7 +169,7 @@ def _of_user(told):
 
 def _text_of(error):
     try:
-        return printable(str(error))
+        return printable("\n".join([str(error), *getattr(error, "__notes__", ())]))
     except Exception:
         return "(it can't be printed)"
 

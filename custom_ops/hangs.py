@@ -7,6 +7,7 @@ code (a concrete function, a loaded one) is refused in words, and about what thi
 see a thread of its own says so.
 """
 
+import inspect
 import os
 import re
 import sys
@@ -76,10 +77,28 @@ def _call(plain, function, *args, **kwargs):
     def tensor(value, kinds=(np.ndarray, np.generic)):
         return tf.convert_to_tensor(value) if isinstance(value, kinds) else value
 
+    if function.input_signature is not None:
+        args, kwargs = _as_signed(function, args, kwargs)
     args, kwargs = tf.nest.map_structure(tensor, (args, kwargs))
-    results = function.python_function(*args, **kwargs)
+    try:
+        results = function.python_function(*args, **kwargs)
+    except Exception as error:
+        note = (f"A tf.function ran op by op here, for all threads ({threads()}) on "
+                "which TensorFlow runs graphs are taken. Where it does not work so, "
+                + _CURE)
+        if note not in getattr(error, "__notes__", ()):
+            error.add_note(note)
+        raise
     kinds = np.ndarray, np.generic, int, float, complex, str, bytes
     return tf.nest.map_structure(lambda y: tensor(y, kinds), results)
+
+
+def _as_signed(function, args, kwargs):
+    """The arguments of a call, cast as the input_signature tells."""
+    bound = inspect.signature(function.python_function).bind(*args, **kwargs)
+    bound.apply_defaults()
+    bound = function.function_type.bind_with_defaults(bound.args, bound.kwargs, {})
+    return bound.args, bound.kwargs
 
 
 around_calls(_call)

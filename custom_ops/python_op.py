@@ -19,7 +19,7 @@ from .tensorflow_private import (
     record_operation,
     stop_recording,
 )
-from .tensors import as_array, as_tensor, differentiable
+from .tensors import as_array, as_tensor, differentiable, is_tensor
 
 __all__ = ["NoGradientError", "py_func"]
 
@@ -227,7 +227,8 @@ def py_func(func, inp, Tout, stateful=True, name=None, grad=None):
         require_shapes(py_op.specs)
         Tout = list(Tout) if isinstance(Tout, (list, tuple)) else Tout
         layer = PyFuncLayer(lambda xs: py_func(func, xs, Tout, stateful, name, grad))
-        return layer(list(inp))
+        return layer([x if is_tensor(x) else as_tensor(index, x)
+                      for index, x in enumerate(inp)])  # Keras takes no numbers
     inputs = [as_tensor(*pair) for pair in enumerate(inp)]
     if tf.executing_eagerly():
         results = py_op.run([as_array(x) for x in inputs])

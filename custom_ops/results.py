@@ -5,6 +5,7 @@ from collections import namedtuple
 import numpy as np
 
 from .quiet_start import tf
+from .tensors import has_mask
 
 Spec = namedtuple("Spec", "dtype shape numpy_dtype static_shape")  # one of Tout
 _KINDS = {"f": "float", "c": "complex", "i": "integer", "u": "integer", "b": "bool",
@@ -18,11 +19,13 @@ def specs_of(Tout):
         try:
             spec = (promise if isinstance(promise, tf.TensorSpec)
                     else tf.TensorSpec(None, tf.as_dtype(promise)))
-        except TypeError as error:
+            numpy_dtype = np.dtype(spec.dtype.as_numpy_dtype)
+            if spec.dtype != spec.dtype.base_dtype:
+                raise TypeError("it refers to a variable of TensorFlow 1")
+        except (TypeError, KeyError) as error:  # KeyError: NumPy has no such dtype
             raise TypeError("py_func: Tout must be a dtype, a tf.TensorSpec or a list "
                             f"of these, got {promise!r}") from error
         static_shape = tuple(spec.shape) if spec.shape.is_fully_defined() else None
-        numpy_dtype = np.dtype(spec.dtype.as_numpy_dtype)
         specs.append(Spec(spec.dtype, spec.shape, numpy_dtype, static_shape))
     return specs
 
@@ -55,18 +58,22 @@ def _is_as_promised(result, spec):
             and result.dtype == spec.numpy_dtype and not result.dtype.hasobject)
 
 
-def refuse_mask(result, label):
+def refuse_mask(result, label, depth=64):
     """A tensor has no mask: without this, what was masked would be a number again."""
-    if isinstance(result, np.ma.MaskedArray):
-        raise TypeError(f"{label} is a masked array, and a tensor has no mask: give "
-                        "the masked elements a value first, with .filled(value)")
+    if has_mask(result, depth):
+        verb = "is" if isinstance(result, np.ma.MaskedArray) else "holds"
+        raise TypeError(f"{label} {verb} a masked array, and a tensor has no mask: "
+                        "give the masked elements a value first, with .filled(value)")
 
 
 def _one(result, spec, label):
     """One result, cast within its kind and laid out as TensorFlow needs it."""
-    refuse_mask(result, label)
     text = isinstance(result, (bytes, str))  # NumPy would cut a last zero byte
     array = np.asarray(result, object if text else None, order="C")
+    if isinstance(result, (list, tuple, np.ma.MaskedArray)):
+        # A masked number is nan here: without one, the numbers need not be looked at.
+        nan = array.dtype.kind in "fc" and np.isnan(array).any()
+        refuse_mask(result, label, array.ndim - 1 + nan)
     if array.dtype != spec.numpy_dtype or spec.numpy_dtype.hasobject:
         array = _cast(array, type(result) in (int, float), spec, label)
     if not spec.shape.is_compatible_with(array.shape):
@@ -84,7 +91,7 @@ def _cast(array, is_number, spec, label):
                         f"{spec.dtype.name} ({wanted}); change what the function "
                         "returns, or Tout")
     if wanted == "string":
-        return _texts(array)
+        return _texts(array, label)
     try:
         with np.errstate(over="ignore"):  # too large is inf, as in tf.cast
             cast = array.astype(spec.numpy_dtype, copy=False)
@@ -116,10 +123,18 @@ def _same(cast, array):
     return not (cast != array).any()
 
 
-def _texts(array):
+def _texts(array, label):
     """Texts as objects, which keep a last zero byte; TensorFlow encodes str itself."""
     texts = array.astype(object, copy=False)
-    if set(map(type, texts.ravel().tolist())) <= {bytes, str}:
-        return texts
-    plain = [tf.compat.as_bytes(text) for text in texts.ravel()]
+    plain = texts.ravel().tolist()
+    kinds = set(map(type, plain))
+    try:
+        if kinds == {str}:
+            "".join(plain).encode()  # whether it can be done, sooner than one by one
+        if kinds in ({bytes}, {str}):
+            return texts
+        plain = [tf.compat.as_bytes(text) for text in plain]
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{label} has a text that UTF-8 can't encode: it holds "
+                         f"{error.object[error.start]!a}") from error
     return np.array([*plain, None], object)[:-1].reshape(texts.shape)

@@ -1,8 +1,12 @@
 """Whatever a user passes as an input, as a tensor; and a tensor as an array."""
 
+from itertools import chain, count
+
 import numpy as np
 
 from .quiet_start import tf
+
+_FOREIGN = "__array__", "__array_interface__", "__array_struct__"
 
 
 def differentiable(tensor):
@@ -15,8 +19,8 @@ def as_tensor(index, x, caller="py_func"):
     cure = {tf.RaggedTensor: "pass x.values or x.to_tensor()",
             tf.SparseTensor: "pass tf.sparse.to_dense(x) or x.values",
             dict: "pass its values as inputs of their own"}.get(type(x))
-    if isinstance(x, np.ma.MaskedArray):
-        cure = "a tensor has no mask: pass x.filled(value)"
+    if has_mask(x):
+        cure = "a tensor has no mask: of a masked array pass .filled(value)"
     reason = ""
     if cure is None and x is not None:
         try:
@@ -34,9 +38,31 @@ def apart(x):
 
     NumPy's arrays it copies, and its own tensors and variables nobody can write.
     """
-    theirs = tf.is_tensor(x) or hasattr(x, "__tf_tensor__")
-    foreign = hasattr(type(x), "__array__") and not isinstance(x, np.ndarray)
-    return np.array(x) if foreign and not theirs else x
+    if isinstance(x, np.ndarray) or is_tensor(x):
+        return x
+    return np.array(x) if any(hasattr(x, name) for name in _FOREIGN) else x
+
+
+def is_tensor(x):
+    """Whether it is a tensor or a variable, of TensorFlow or of Keras."""
+    return tf.is_tensor(x) or hasattr(x, "__tf_tensor__")
+
+
+def has_mask(x, depth=64):
+    """Whether it is a masked array, or a list that holds one, not deeper than depth."""
+    if not isinstance(x, (list, tuple)):
+        return isinstance(x, np.ma.MaskedArray)
+    things = [x]
+    for level in count():
+        kinds = set(map(type, things))  # few kinds of many things, so this is quick
+        if any(issubclass(kind, np.ma.MaskedArray) for kind in kinds):
+            return True
+        lists = tuple(kind for kind in kinds if issubclass(kind, (list, tuple)))
+        if level == depth or not lists:
+            return False
+        if len(lists) < len(kinds):
+            things = [thing for thing in things if isinstance(thing, lists)]
+        things = list(chain.from_iterable(things))
 
 
 def as_array(tensor):

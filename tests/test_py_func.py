@@ -515,6 +515,9 @@ def test_variables():
         (("square", [1.0], tf.float32), "func must be callable, got 'square'"),
         ((np.square, 1.0, tf.float32), "inp must be a list of inputs, got float"),
         ((np.square, [1.0], "floaty"), "Tout must be a dtype.*got 'floaty'"),
+        ((np.square, [1.0], tf.resource), "Tout must be a dtype.*got tf.resource"),
+        ((np.square, [1.0], tf.variant), "Tout must be a dtype.*got tf.variant"),
+        ((np.square, [1.0], "float32_ref"), "Tout must be a dtype.*got 'float32_ref'"),
         ((np.square, [None], tf.float32), "input 0 is of type NoneType"),
         ((np.square, [{"a": 1}], tf.float32), "input 0 is of type dict; pass its"),
         ((np.square, [tf.ragged.constant([[1]])], tf.float32), "RaggedTensor; pass"),
@@ -795,6 +798,48 @@ def test_keras_input():
     ):
         with pytest.raises(ValueError, match="give Tout a tf.TensorSpec"):
             call_it()
+
+
+@pytest.mark.parametrize(
+    "other, dtype",
+    [
+        (2.0, "float32"),
+        (2, "int32"),
+        ([2.0, 2.0], "float32"),
+        (np.full(2, 2.0), "float64"),
+        (np.float64(2), "float64"),
+        (tf.constant(2.0), "float32"),
+        (tf.Variable(2.0), "float32"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_keras_input_beside_numbers(other, dtype):
+    seen = []
+
+    def func(x, other):
+        seen.append(other.dtype)
+        return (x * other).astype(x.dtype)
+
+    def grad(op, dy):
+        return dy * tf.cast(op.inputs[1], dy.dtype), None
+
+    x = keras.Input([2])
+    y = py_func(func, [x, other], tf.TensorSpec([None, 2], tf.float32), grad=grad)
+    z = tf.ones([1, 2])
+    model = keras.Model(x, y)
+    for run in (model, keras.models.clone_model(model), tf.function(model)):
+        with tf.GradientTape() as tape:
+            tape.watch(z)
+            found = run(z)
+        assert found.numpy().tolist() == [[2, 2]]
+        assert tape.gradient(found, z).numpy().tolist() == [[2, 2]]
+    assert seen == [dtype] * 3
+
+
+def test_keras_input_beside_what_is_refused():
+    spec = tf.TensorSpec([None, 2], tf.float32)
+    with pytest.raises(TypeError, match="input 1 is of type dict; pass its values"):
+        py_func(np.multiply, [keras.Input([2]), {"a": 1}], spec)
 
 
 def test_xla_names_the_cause():

@@ -1,6 +1,7 @@
 """Errors keep their cause and blame the right one; odd dtypes, masks and numba."""
 
 import functools
+import io
 import os
 import subprocess
 import sys
@@ -78,10 +79,65 @@ def writes_by_numpy(x):
     np.put(x, [0], 1)
 
 
+def writes_memoryview(x):
+    memoryview(x)[0] = 1.0
+
+
+def writes_held_memoryview(x):
+    view = memoryview(x)[1:]
+    view[0] = 1.0
+
+
+def writes_other_memoryview(x):
+    view = memoryview(b"1234")
+    view[int(x[0])] = 1
+
+
+def unlocks(x):
+    x.setflags(write=True)
+
+
+def unlocks_flag(x):
+    x.flags.writeable = True
+
+
+def unlocks_other(x):
+    table = np.frombuffer(b"1234", np.uint8)
+    table.setflags(write=bool(x[0]))
+
+
+def resizes(x):
+    x.resize(4)
+
+
+def resizes_other(x):
+    half = np.zeros(4)[:2]
+    half.resize(x.shape[0] + 2)
+
+
+def reads_into(x):
+    io.BytesIO(b"12345678").readinto(x)
+
+
+def reads_into_other(x):
+    table = b"1234"
+    io.BytesIO(x).readinto(table)
+
+
 @both
 @pytest.mark.parametrize(
     "func, ours",
     [
+        (writes_memoryview, True),
+        (writes_held_memoryview, True),
+        (writes_other_memoryview, False),
+        (unlocks, True),
+        (unlocks_flag, True),
+        (unlocks_other, False),
+        (resizes, True),
+        (resizes_other, False),
+        (reads_into, True),
+        (reads_into_other, False),
         (writes_table, False),
         (writes_broadcast, False),
         (raises_itself, False),
@@ -91,9 +147,10 @@ def writes_by_numpy(x):
     ],
 )
 def test_read_only_is_blamed_on_the_input_only_where_it_is(wrap, func, ours):
-    with pytest.raises((ValueError, tf.errors.OpError)) as error:
+    with pytest.raises((ValueError, TypeError, tf.errors.OpError)) as error:
         wrap(lambda: py_func(func, [X], tf.float32))()
     assert ("writes into its input" in str(error.value)) is ours
+    assert ("copy it first: x = x.copy()" in str(error.value)) is ours
 
 
 def test_any_callable_has_a_name():
@@ -171,6 +228,32 @@ def test_masks_are_refused(wrap):
         py_func(np.square, [masked], tf.float64)
 
 
+MASKED = np.ma.array([1.0, 2.0], mask=[True, False])
+
+
+@both
+@pytest.mark.parametrize(
+    "inside",
+    [[MASKED], [[MASKED, MASKED]], ([0.0, 1.0], MASKED), [1.0, np.ma.masked]],
+    ids=["list", "list of list", "tuple", "number"],
+)
+@pytest.mark.filterwarnings("ignore:Warning. converting a masked element")
+def test_masks_inside_of_lists_are_refused(wrap, inside):
+    def masked_gradient(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = py_func(lambda x: x, [x], x.dtype, grad=lambda op, dy: [inside])
+        return tape.gradient(y, x)
+
+    for call in (
+        lambda: py_func(lambda x: [inside], [X], [tf.float64]),
+        lambda: py_func(lambda x: x, [inside], tf.float64),
+        lambda: masked_gradient(tf.zeros(np.shape(inside))),
+    ):
+        with pytest.raises((TypeError, tf.errors.OpError), match="has no mask"):
+            wrap(call)()
+
+
 @both
 def test_numba_with_a_written_signature(wrap):
     numba = pytest.importorskip("numba")
@@ -186,6 +269,15 @@ def test_texts(wrap):
     texts = np.array([["ü", b"a\0"], ["\0", b""]], object)
     y = wrap(lambda: py_func(lambda x: texts.T, [X], tf.string))()
     assert y.numpy().tolist() == [["ü".encode(), b"\0"], [b"a\0", b""]]
+
+
+@both
+@pytest.mark.parametrize("text", ["\ud800", ["a", "\udc80"], np.array(["\udfff"])])
+def test_a_text_that_can_not_be_encoded_is_named(wrap, text):
+    with pytest.raises((ValueError, tf.errors.OpError)) as error:
+        wrap(lambda: py_func(lambda x: [text], [X], [tf.string], name="opname"))()
+    said = "py_func 'opname' (function <lambda>): output 0 has a text that UTF-8 can't"
+    assert said in str(error.value)
 
 
 @pytest.mark.parametrize("policy", ["float32", "mixed_float16"])

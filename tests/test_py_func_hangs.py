@@ -180,6 +180,76 @@ def test_what_runs_op_by_op_gives_what_its_graph_does():
     assert other_process.run(code).strip() == "True"
 
 
+def test_what_runs_op_by_op_keeps_to_its_signature():
+    code = (
+        CONFIGURED.format(1)
+        + """
+    import numpy as np
+    from utils import py_func, tf
+
+    S = tf.TensorSpec
+    add = tf.function(lambda x: x + 1, input_signature=[S([], tf.uint8)])
+    length = tf.function(lambda x: x.shape[0], input_signature=[S([3], "float32")])
+    size = tf.function(lambda x: x.dtype.size, input_signature=[S(None, "float32")])
+    both = tf.function(lambda *xs: xs[0] + xs[1], input_signature=[S([], "int64")] * 2)
+
+    class Model(tf.Module):
+        @tf.function(input_signature=[
+            S([], "uint8"), {"a": S([], "uint8"), "b": [S([], "uint8")] * 2}])
+        def call(self, x, nested, k=2):
+            return (x + nested["a"] + nested["b"][0] * nested["b"][1]) * k
+
+    model, nested = Model(), {"a": np.int64(200), "b": [20, 20]}
+
+    def everything():
+        one = tf.constant(1, tf.uint8)
+        found = [add(255), add(one), length([5, 6, 7]), both(2, np.int64(3)),
+                 size(np.ones(2)), size([1, 2]), model.call(1, nested),
+                 model.call(nested=nested, x=one)]
+        return [float(value) for value in found]
+
+    run = tf.function(lambda: py_func(lambda: np.array(everything()), [], tf.float64))
+    print(everything() == run().numpy().tolist())
+    shapes = tf.function(lambda x: x, input_signature=[S([2], "float32")])
+    try:
+        tf.function(lambda: py_func(lambda: shapes([1.0]).numpy(), [], tf.float32))()
+    except tf.errors.InvalidArgumentError as error:
+        print("Can not cast" in str(error))
+    """.replace("\n    ", "\n")
+    )
+    assert other_process.run(code).split() == ["True"] * 2
+
+
+def test_what_fails_op_by_op_says_why():
+    code = (
+        CONFIGURED.format(1)
+        + """
+    from utils import py_func, tf
+
+    def jacobian(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x * x
+        return tape.jacobian(y, x)
+
+    def nested(x):
+        return tf.function(jacobian)(x)
+
+    mapped = lambda x: tf.vectorized_map(lambda v: 2 * v, x)
+    gradients = tf.function(lambda x: tf.gradients(x * x, x)[0])
+    for f in jacobian, mapped, gradients, nested:
+        func = lambda x: f(tf.constant(x)).numpy()
+        try:
+            tf.function(lambda x: py_func(func, [x], tf.float32))(tf.ones(2))
+        except tf.errors.OpError as error:
+            head, chain = str(error).split("Traceback (most recent call last)", 1)
+            note = "ran op by op here, for all threads (1) on which TensorFlow runs"
+            print(head.count(note), note in chain, head.count("INTEROP_THREADS=256"))
+    """.replace("\n    ", "\n")
+    )
+    assert other_process.run(code).splitlines() == ["1 True 1"] * 4
+
+
 def test_tracebacks_of_a_tf_function_have_no_frame_of_ours():
     with pytest.raises(tf.errors.InvalidArgumentError) as caught:
         tf.function(lambda x: tf.debugging.check_numerics(x, "no"))(float("nan"))

@@ -223,6 +223,39 @@ def test_inputs_and_gradients_are_apart_from_foreign_memory():
         memory[:] = 7
 
 
+class With:
+    """An object that tells NumPy where its memory is, in one of three ways."""
+
+    def __init__(self, name, array):
+        self.array = array
+        told = lambda *_, **__: array  # noqa: E731
+        setattr(self, name, getattr(array, name) if "array_" in name[2:-2] else told)
+
+
+@pytest.mark.parametrize(
+    "name", ["__array__", "__array_interface__", "__array_struct__"]
+)
+def test_what_only_tells_where_its_memory_is_is_copied(name):
+    x, memory = tf.ones([N]), aligned()
+    memory[:] = 2
+
+    def grad(op, dy):
+        return With(name, memory), dy * op.inputs[0]
+
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = py_func(lambda a, x: a * x, [With(name, memory), x], x.dtype, grad=grad)
+    memory[:] = 7
+    assert y[0] == 2 and tape.gradient(y, x)[0] == 2
+
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = py_func(lambda x: x + 0, [x], x.dtype, grad=lambda *_: grad(*_)[0])
+    found = tape.gradient(y, x)
+    memory[:] = 9
+    assert found[0] == 7
+
+
 @pytest.mark.parametrize("wrap", [lambda f: f, tf.function])
 def test_nothing_done_to_a_list_changes_a_gradient(wrap):
     x, kinds = tf.constant([0.0, 1.0]), set()
