@@ -35,6 +35,7 @@ def check_gradient(f, inputs, order=1, projections=None, rtol=None, seed=0):
     output. The difference ("numeric") is (f(x + h) - f(x - h)) / 2h, and what steps
     h of many sizes say together. At a kink or a jump of f the slopes on both sides
     are found: the gradient has to lie between them, and the report names the place.
+    What dy gives has to be linear in dy: neither clipped, nor nan where dy is 0.
 
     There are four verdicts. Right: analytic and numeric agree to within rtol.
     Wrong: they differ by more than rounding and steps can explain; not finite: the
@@ -71,10 +72,10 @@ def check_gradient(f, inputs, order=1, projections=None, rtol=None, seed=0):
         that are small beside the largest derivative are only counted.
 
     Raises:
-        AssertionError: the gradient is wrong, missing, not finite, or of another
-            shape; cannot be computed; depends on the mode; changes from call to
-            call. The text names the worst element, the attribute `report` has
-            the `GradientReport`, false.
+        AssertionError: the gradient is wrong, missing, not finite, not linear in
+            dy, or of another shape; cannot be computed; depends on the mode; changes
+            from call to call. The text names the worst element, the attribute
+            `report` has the `GradientReport`, false.
         TypeError, ValueError: a wrong argument, nothing to differentiate, inputs
             that are not finite, or an `f` that raises or is not finite at them.
 
