@@ -73,7 +73,8 @@ def decide(slopes, weights, analytic, precision, scale, far, noise=0.0):
                    for side in (slopes.left, slopes.right))
     low, high = np.minimum(left, right).sum(1), np.maximum(left, right).sum(1)
     size = np.maximum(np.abs(left), np.abs(right)).sum(1)
-    error = together(np.where(heavy > 0, heavy * slopes.error, 0))
+    errors = np.where(np.isnan(slopes.error), np.inf, slopes.error)
+    error = together(np.where(heavy > 0, heavy * errors, 0))
     hidden = together(heavy * slopes.hidden)
     nearest = np.clip(np.where(np.isnan(analytic), (low + high) / 2, analytic),
                       low, high)

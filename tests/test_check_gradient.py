@@ -589,6 +589,10 @@ def test_gradient_that_is_not_finite(dtype, size):
     assert "numeric nan" not in text and "numeric inf" not in text
 
 
+def test_a_number_below_the_least_is_not_called_wrong():
+    assert verdict(lambda x: 1.0 * x, [numbers([1e-308])]) == "undecided"
+
+
 def test_missing_gradient_where_the_slope_happens_to_be_0():
     for f in (np.square, np.cos, lambda x: np.maximum(x - 1, 0)):
         text = failure(
