@@ -150,6 +150,7 @@ class Probe:
                 weights = np.eye(len(weights))
             slopes = differences.slopes(y, line.size, values, self.precision.eps,
                                         self.precision.rtol / 4)
+            # A slope of 0 is known well enough beside how f moves in a whole stride.
             moves = np.abs(np.nan_to_num(values.changes[values.lengths <= stride]))
             moved = np.abs(weights) @ moves.max(axis=0, initial=0)
             return decide(slopes, weights, analytic, self.precision,

@@ -62,6 +62,8 @@ def has_mask(x, depth=64):
             return False
         if len(lists) < len(kinds):
             things = [thing for thing in things if isinstance(thing, lists)]
+        if level > 1:  # a list may hold itself, and more than once
+            things = {id(thing): thing for thing in things}.values()
         things = list(chain.from_iterable(things))
 
 

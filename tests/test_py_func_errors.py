@@ -11,6 +11,7 @@ import keras
 import numpy as np
 import pytest
 
+from custom_ops.tensors import has_mask
 from utils import py_func, tf
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -252,6 +253,14 @@ def test_masks_inside_of_lists_are_refused(wrap, inside):
     ):
         with pytest.raises((TypeError, tf.errors.OpError), match="has no mask"):
             wrap(call)()
+
+
+def test_a_list_that_holds_itself_is_looked_at_once():
+    twice = []
+    twice += [twice, twice]
+    assert not has_mask(twice)
+    twice.append(np.ma.array([1.0], mask=[1]))
+    assert has_mask(twice)
 
 
 @both
