@@ -13,6 +13,7 @@ the values of f instead of guessed from its rounding: More and Wild, Estimating
 computational noise, SIAM Journal on Scientific Computing 33 (2011) 1292-1314.
 """
 
+import math
 from collections import namedtuple
 
 import numpy as np
@@ -75,16 +76,15 @@ class Line:
         if self.rounded is not None:
             point = self.rounded(point)
         move = point[self.where] - self.x[self.where]
-        real = np.sum(move * self.along)
-        nothing = np.full(self.y.shape, np.nan)
-        if not np.isfinite(real):
-            return t, nothing, move
+        real = float((move * self.along).sum())
+        if not math.isfinite(real):
+            return t, np.full(self.y.shape, np.nan), move
         try:
             y = np.asarray(self.f(point), float)
         except Exception:
-            return real, nothing, move
-        if y.shape != self.y.shape:
-            return real, nothing, move
+            y = None
+        if y is None or y.shape != self.y.shape:
+            return real, np.full(self.y.shape, np.nan), move
         return real, np.where(np.isfinite(y), y - self.y, np.nan), move
 
 
@@ -178,9 +178,11 @@ def _slopes(y, values, scale):
     count, m = below.shape
     t = np.concatenate([-left[::-1], [0.0], right])
     change = np.concatenate([below[::-1], np.zeros((1, m)), above])
-    groups = [_Points(count, (-1, 0, 1), width) for width in (5, 9, 17)]
-    for some in (groups[:1], groups[:2], groups):
-        slope, error, flat = _best(t, change, some, 6, y, scale)[:3]
+    fits = []
+    for width in (5, 9, 17):
+        points = _Points(count, (-1, 0, 1), width)
+        fits += _fits(t, change, points, 6, y, scale)
+        slope, error, flat = _best(t, change, points, fits, y, scale)[:3]
         doubt = ~(error <= scale[2] * np.abs(slope)) | flat
         if not doubt.any():
             break
@@ -198,9 +200,11 @@ def _sides(t, change, count, y, scale, slope, error, flat):
     """Look at both sides on their own; smooth is what they don't show better."""
     sides = []
     for side in (-1, 1):
-        alone = _best(t, change, [_Points(count, (side,), 6)], 3, y, scale)
-        groups = [_Points(count, (side, 0), 6)]
-        sides.append((alone, _best(t, change, groups, 3, y, scale, alone[5])))
+        by_itself, with_x = (_Points(count, those, 6) for those in ((side,), (side, 0)))
+        fits = [list(_fits(t, change, points, 3, y, scale))
+                for points in (by_itself, with_x)]
+        alone = _best(t, change, by_itself, fits[0], y, scale)
+        sides.append((alone, _best(t, change, with_x, fits[1], y, scale, alone[5])))
     (low_alone, low), (high_alone, high) = sides
     value_error = low_alone[4] + high_alone[4]
     leap = np.abs(low_alone[3] - high_alone[3]) > value_error
@@ -251,18 +255,16 @@ class _Points:
                       & (np.abs(place) < size.min(axis=1)[:, None]))
 
 
-def _best(t, change, groups, degree, y, scale, stairs=None):
+def _best(t, change, points, fits, y, scale, stairs=None):
     """The best polynomial of each output: its slope, the error of that, whether in
     doubt f is flat, its value at 0, the error of that; and what `_staircase` says."""
-    parts = [fit for points in groups for fit in _fits(t, change, points, degree, y,
-                                                       scale)]
     m = change.shape[1]
-    if not parts:
+    if not fits:
         unknown = np.full(m, np.inf)
         return np.zeros(m), unknown, np.zeros(m, bool), np.zeros(m), unknown, None
-    fit = _Fit(*map(np.concatenate, zip(*parts, strict=True)))
+    fit = _Fit(*map(np.concatenate, zip(*fits, strict=True)))
     if stairs is None:
-        stairs = _staircase(t, change, groups[0], fit, y, scale)
+        stairs = _staircase(t, change, points, fit, y, scale)
     height, coarse = stairs
     reach, column = fit.reach[:, None], np.arange(m)
     error = fit.error

@@ -215,18 +215,10 @@ class _Check:
         self.search = Search(self.probe, projections)
         self.ys = ys
 
-    # ..................................................... what TensorFlow computes
-
     def run(self):
         """Return the report, or raise AssertionError."""
         with np.errstate(all="ignore"):  # inf and nan are dealt with one by one
-            self.require_same("f", self.y, flat(outputs(self.f, self.xs)))
-            self.upstreams = Upstreams(self.ys, self.probe.movement(), self.rng)
-            self.probe.weights = self.upstreams.weights
-            eager, missing = self.gradients("eager mode")
-            if not np.isfinite(eager).all():  # or is only dy too large for the dtype?
-                self.upstreams.shrink()
-                eager, missing = self.gradients("eager mode")
+            eager, missing = self.eager_gradients()
             self.sizes, self.missing = np.abs(eager).max(axis=1, initial=0), missing
             self.compare("eager mode", eager, missing)
             require_linear(self, eager)
@@ -238,6 +230,17 @@ class _Check:
                 self.report = max(first, self.report, key=lambda r: r.undecided)
             self.require_same("f", self.y, flat(outputs(self.f, self.xs)))
         return self.report
+
+    def eager_gradients(self):
+        """Choose upstream gradients; see `gradients`."""
+        self.require_same("f", self.y, flat(outputs(self.f, self.xs)))
+        self.upstreams = Upstreams(self.ys, self.probe.movement(), self.rng)
+        self.probe.weights = self.upstreams.weights
+        eager, missing = self.gradients("eager mode")
+        if np.isfinite(eager).all():
+            return eager, missing
+        self.upstreams.shrink()  # or is only dy too large for the dtype?
+        return self.gradients("eager mode")
 
     def gradients(self, mode):
         """Flat gradients, a row for each upstream, and which elements have none."""
@@ -312,8 +315,6 @@ class _Check:
             k = int(differ.argmax())
             a, b = (short(values.ravel()[k]) for values in (first, second))
             self.fail(f"{what} changes from call to call: {a}, then {b}")
-
-    # ................................................................. the verdict
 
     def compare(self, mode, gradient, missing):
         """Fill the report, or fail."""

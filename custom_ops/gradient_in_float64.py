@@ -8,9 +8,11 @@ from .quiet_start import tf
 from .tensors import differentiable
 
 
-def in_float64(check):
+def in_float64(check, numbers=None):
     """A second opinion on a coarse dtype: what the same check settles where f takes
     float64, and the gradients there for the same upstream gradients.
+
+    numbers: of x, to look at these alone and in eager mode alone.
 
     None where f does not compute in float64, or the check could not settle anything.
     """
@@ -24,7 +26,10 @@ def in_float64(check):
         again = check.again(xs, rtol=check.precision.rtol)
         if again.dtypes != {"float64"}:
             return None
-        again.run()
+        if numbers is None:
+            again.run()
+        else:
+            _settle(again, numbers)
     except AssertionError:
         settled = again.settled
         if settled is None or not (settled.wrong or settled.together):
@@ -35,6 +40,13 @@ def in_float64(check):
     return again.settled, np.stack([
         flat(tf.zeros_like(xs[i]) if dx is None else dx
              for i, dx in zip(check.inputs.moved, row, strict=True)) for row in rows])
+
+
+def _settle(check, numbers):
+    with np.errstate(all="ignore"):
+        gradient, missing = check.eager_gradients()
+        check.settled = check.search.settle_some(numbers, gradient, missing,
+                                                 check.rough)
 
 
 def right_in_float64(check):

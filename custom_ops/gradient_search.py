@@ -64,11 +64,36 @@ class Search:
         """A `Settled` for gradients, a row for each upstream gradient.
 
         measure_roughness: tells what rounding does to the gradients, where asked.
-        in_float64: settles the same where f is less rough, where asked.
+        in_float64: settles the same, or some numbers, where f is less rough.
         """
         self.probe.start(measure_roughness)
-        settled, doubts, rows = Settled(missing), [], []
-        for part in self.parts if self.probe.x.size else []:
+        settled = Settled(missing)
+        doubts, rows = self.glance_at_each(
+            self.parts if self.probe.x.size else [], missing, gradient)
+        rows = np.array(rows).reshape(len(rows), 2, len(self.probe.weights))
+        settled.analytic, settled.numeric = rows.transpose(1, 2, 0).copy()
+        self.take_apart(settled, doubts, gradient)
+        if self.projected and not settled.wrong and settled.together is None:
+            self.look_at_all(settled, gradient)
+        doubted = [k for k, found in settled.findings.items()
+                   if found.kind != "smooth" or (found.bad | found.blurred).any()]
+        if doubted:
+            self.ask_again(settled, in_float64(None if settled.together else doubted))
+        self.summarize(settled, gradient)
+        return settled
+
+    def settle_some(self, numbers, gradient, missing, measure_roughness):
+        """The same for some numbers of x alone, each looked at by itself."""
+        self.probe.start(measure_roughness)
+        settled, parts = Settled(missing), [np.array([k]) for k in numbers]
+        self.take_apart(settled, self.glance_at_each(parts, missing, gradient)[0],
+                        gradient)
+        return settled
+
+    def glance_at_each(self, parts, missing, gradient):
+        """What is in doubt after one look, and what was foretold and measured."""
+        doubts, rows = [], []
+        for part in parts:
             sizes = self.probe.direction(part)
             fine, foretold, measured, misfit = self.probe.glance(part, sizes, gradient)
             rows.append((foretold, measured))
@@ -79,16 +104,7 @@ class Search:
                 part, sizes = part[~none], sizes[~none]
             if not fine and part.size:
                 doubts.append((misfit, part, sizes))
-        rows = np.array(rows).reshape(len(rows), 2, len(self.probe.weights))
-        settled.analytic, settled.numeric = rows.transpose(1, 2, 0).copy()
-        self.take_apart(settled, doubts, gradient)
-        if self.projected and not settled.wrong and settled.together is None:
-            self.look_at_all(settled, gradient)
-        if not all(found.kind == "smooth" and not (found.bad | found.blurred).any()
-                   for found in settled.findings.values()):
-            self.ask_again(settled, in_float64())
-        self.summarize(settled, gradient)
-        return settled
+        return doubts, rows
 
     def ask_again(self, settled, opinion):
         """Correct what rounding, or a kink close by, let us believe in a coarse dtype.

@@ -50,6 +50,8 @@ class Inputs:
         self.moved = [i for i, x in enumerate(xs) if differentiable(x)]
         parts = [flat([xs[i]]) for i in self.moved]
         self.x, self.ends = np.concatenate(parts), np.cumsum([p.size for p in parts])
+        self.parts = parts
+        self.exact = all(xs[i].dtype.real_dtype == tf.float64 for i in self.moved)
         self.unit = np.concatenate([self._scale(xs[i]) for i in self.moved])
 
     @staticmethod
@@ -61,25 +63,26 @@ class Inputs:
 
     def split(self, vector):
         """The parts of a vector like x that belong to the moved tensors."""
-        return np.split(vector, self.ends[:-1])
+        return [vector[end - part.size:end]
+                for end, part in zip(self.ends, self.parts, strict=True)]
 
-    def _arrays(self, x):
-        for i, part in zip(self.moved, self.split(x), strict=True):
-            dtype = self.xs[i].dtype
-            if dtype.is_complex:
-                part = part[::2] + 1j * part[1::2]
-            yield i, part.astype(dtype.as_numpy_dtype)
+    def _array(self, i, part):
+        dtype = self.xs[i].dtype
+        if dtype.is_complex:
+            part = part[::2] + 1j * part[1::2]
+        return part.astype(dtype.as_numpy_dtype)
 
     def tensors(self, x):
         """All inputs of f, with the numbers of x in those that move."""
         xs = list(self.xs)
-        for i, part in self._arrays(x):
-            xs[i] = tf.constant(part, shape=xs[i].shape)
+        for i, part, old in zip(self.moved, self.split(x), self.parts, strict=True):
+            if (part != old).any():
+                xs[i] = tf.constant(self._array(i, part).reshape(xs[i].shape))
         return xs
 
     def rounded(self, x):
         """The numbers that f really gets for x."""
-        return flat(part for _, part in self._arrays(x))
+        return x if self.exact else flat(map(self._array, self.moved, self.split(x)))
 
     def place(self, k):
         """Name the input and the element of number k of x."""
