@@ -232,7 +232,7 @@ def py_func(func, inp, Tout, stateful=True, name=None, grad=None):
     inputs = [as_tensor(*pair) for pair in enumerate(inp)]
     if tf.executing_eagerly():
         results = py_op.run([as_array(x) for x in inputs])
-        outputs = [tf.convert_to_tensor(result, spec.dtype)
+        outputs = [tf.constant(result, spec.dtype)
                    for result, spec in zip(results, py_op.specs, strict=True)]
     else:
         outputs = _graph_op(py_op, inputs, stateful)

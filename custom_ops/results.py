@@ -42,6 +42,8 @@ def require_shapes(specs):
 
 def as_promised(results, specs, label):
     """All results as a list of arrays, or an error that begins with the label."""
+    if len(specs) == 1 and _is_as_promised(results, specs[0]):
+        return [results]
     if not isinstance(results, (list, tuple)):
         results = [] if results is None else [results]
     if len(results) != len(specs):
