@@ -342,7 +342,7 @@ class _Check:
         for i, none in zip(self.inputs.moved, self.inputs.split(missing), strict=True):
             if none.any() and not r.undecided:
                 r.lines.append(f"{self.inputs.names[i]}: no gradient, and none "
-                               "is needed: the outputs do not depend on it")
+                               "is needed: near x no output moves with it")
         for k, one in sorted(findings.items()):
             gradient_report.place_line(r, self.inputs.place(k), one,
                                        self.precision.digits)

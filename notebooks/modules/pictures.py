@@ -83,8 +83,9 @@ def move(draw, alt, **sliders):
         draw: gets a number for each slider, by name; returns a figure.
         alt: says in a sentence or two what is seen, for those who cannot see it: a
             text, or a function that gets the same numbers and returns the text.
-        sliders: for each argument of `draw`: (number to begin with, lowest, highest).
-            Three whole numbers make a slider that moves in whole steps.
+        sliders: for each argument of `draw`: (number to begin with, lowest, highest),
+            and the step, if it is to be another one than 1 for whole numbers and 0.1
+            for others.
 
     Returns:
         A widget; a page without a kernel shows the first picture.
@@ -106,10 +107,12 @@ def move(draw, alt, **sliders):
         picture.value = as_html(few_colours(pixels, fig in with_shades), text)
 
     controls = {}
-    for name, (start, low, high) in sliders.items():
+    for name, (start, low, high, *step) in sliders.items():
         whole = all(isinstance(number, int) for number in (start, low, high))
         kind = ipywidgets.IntSlider if whole else ipywidgets.FloatSlider
         controls[name] = kind(start, min=low, max=high, description=name)
+        if step:
+            controls[name].step = step[0]
     said = ipywidgets.interactive_output(redraw, controls)  # an error, if any
     return ipywidgets.VBox([*controls.values(), picture, said])
 
