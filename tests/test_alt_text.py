@@ -44,9 +44,10 @@ def test_a_figure_is_drawn_once_for_html_and_png():
 
 def test_whole_numbers_make_a_slider_of_whole_steps():
     moved = move(lambda count, size: line(count, size), "a line", count=(3, 0, 8),
-                 size=(3.0, 0, 8))  # fmt: skip
+                 size=(3.0, 0, 8, 0.5))  # fmt: skip
     count, size, picture, _ = moved.children
     assert isinstance(count, IntSlider) and isinstance(size, FloatSlider)
+    assert (count.step, size.step) == (1, 0.5)
     before = picture.value
     count.value += 1
     assert picture.value != before and 'alt="a line"' in picture.value

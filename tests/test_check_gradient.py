@@ -1,6 +1,7 @@
 """check_gradient: each wrong gradient is caught in words, and no right one."""
 
 import itertools
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -419,6 +420,48 @@ def test_up_to_a_thousand_elements_are_looked_at_one_by_one():
     for n, said in (1000, False), (1001, True):
         report = check_gradient(tf.square, [numbers(np.linspace(1, 2, n))])
         assert ("random directions" in str(report)) == said
+
+
+def calls_of(f, inputs):
+    """How often a check calls f in eager mode, by the dtype of its input."""
+    counted = Counter()
+
+    def counting(x):
+        counted[x.dtype.name] += tf.executing_eagerly()
+        return f(x)
+
+    assert check_gradient(counting, inputs)
+    return counted
+
+
+def test_what_rests_is_looked_at_with_few_steps():
+    assert calls_of(tf.nn.relu, [numbers(np.full(100, -1.0))])["float64"] < 30 * 100
+
+
+def test_only_what_is_in_doubt_is_looked_at_in_float64():
+    x = np.append(np.ones(99), 0)
+    assert 0 < calls_of(tf.nn.relu, [numbers(x, "float32")])["float64"] < 200
+
+
+def test_an_input_that_stays_is_not_made_anew():
+    given = []  # all of them, so that no id is given twice
+
+    def product(x, y):
+        given.append((x, y))
+        return x * y
+
+    check_gradient(product, [numbers([1.0]), numbers([2.0, 3.0])])
+    xs, ys = (len(set(map(id, tensors))) for tensors in zip(*given, strict=True))
+    assert xs < ys < len(given)
+
+
+@pytest.mark.parametrize("x", [[[1.0, 2], [3, 4]], [[1.0, 2], [2, 1]]])
+def test_a_transposed_gradient_is_told_as_such(x):
+    wrong = op(tf.square, lambda dy, x: tf.transpose(2.1 * x * dy))
+    assert "transpose" not in failure(wrong, [numbers(x)])
+    wrong = op(tf.square, lambda dy, x: tf.transpose(2 * x * dy) + 1e-9 * x)
+    if x[0][1] != x[1][0]:
+        assert "it is the transpose of the right one" in failure(wrong, [numbers(x)])
 
 
 def test_five_kinks_are_named_and_the_others_counted():

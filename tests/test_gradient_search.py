@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -9,7 +10,21 @@ from custom_ops.gradient_in_float64 import right_in_float64
 from custom_ops.gradient_search import Search, Settled
 from custom_ops.gradient_verdict import PRECISIONS, Finding, agrees
 
+LIMITS = {name: (info.eps, info.tiny) for name, info in [
+    ("float64", np.finfo(np.float64)), ("float32", np.finfo(np.float32)),
+    ("float16", np.finfo(np.float16)), ("bfloat16", ml_dtypes.finfo("bfloat16")),
+]}  # fmt: skip
 NO, YES, ONE = np.array([False]), np.array([True]), np.ones(1)
+
+
+@pytest.mark.parametrize("name", PRECISIONS)
+def test_a_precision_is_that_of_its_dtype(name):
+    """And what it tells gets coarser with its eps."""
+    one, (eps, tiny) = PRECISIONS[name], LIMITS[name]
+    assert one.eps == eps and one.rtol < one.blur <= 0.1 and one.step > eps
+    assert one.tiny == pytest.approx(float(tiny), rel=0.05) or name == "float16"
+    coarser = [p for p in PRECISIONS.values() if p.eps > one.eps]
+    assert all(p.rtol > one.rtol and p.blur > one.blur for p in coarser)
 
 
 def finding(**known):
