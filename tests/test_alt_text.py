@@ -53,6 +53,25 @@ def test_whole_numbers_make_a_slider_of_whole_steps():
     assert picture.value != before and 'alt="a line"' in picture.value
 
 
+def test_a_picture_that_needs_more_room_gets_it():
+    """Numbers beside the axes may get wider, and push the label out of the picture."""
+    rooms = []
+
+    def draw(size):
+        fig, ax = figure(3, 2)
+        ax.set_yticks([0], [f"{size}"])
+        ax.set_ylabel("a label")
+        rooms.append(ax)
+        return fig
+
+    slider = move(draw, "an empty picture", size=(1, 1, 10**6)).children[0]
+    for size in 10**6, 1:
+        slider.value = size
+    first, wide, back = (ax.get_position().x0 for ax in rooms)
+    assert first < wide == back
+    assert rooms[1].yaxis.label.get_window_extent().x0 >= 0
+
+
 def test_a_figure_that_keeps_its_shades_has_the_colours_of_its_colour_bar():
     fig, ax = figure(3, 2)
     fig.colorbar(ax.imshow(np.random.default_rng(0).normal(0, 0.1, (99, 99)), "RdBu_r",

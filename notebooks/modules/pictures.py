@@ -76,8 +76,8 @@ def draw_graph(ax, boxes, arrows):
 def move(draw, alt, **sliders):
     """Sliders above a picture that follows them at once.
 
-    Each picture is drawn once, and laid out as the first one was. (Jupyter's own way
-    to show a figure draws it several times, to cut its margins.)
+    Each picture is drawn once, and laid out as the one before if it has room so.
+    (Jupyter's own way to show a figure draws it several times, to cut its margins.)
 
     Args:
         draw: gets a number for each slider, by name; returns a figure.
@@ -100,6 +100,11 @@ def move(draw, alt, **sliders):
             ax.set_position(place)
         canvas = FigureCanvasAgg(fig)
         canvas.draw()  # once; savefig draws twice
+        if places and any(map(_cut_off, fig.axes)):  # wider numbers need more room
+            for ax in fig.axes:
+                ax.set_in_layout(True)  # set_position takes it out
+            fig.set_layout_engine("constrained")
+            canvas.draw()
         plt.close(fig)
         places[:] = [ax.get_position() for ax in fig.axes]
         pixels = Image.fromarray(np.asarray(canvas.buffer_rgba()))
@@ -115,6 +120,16 @@ def move(draw, alt, **sliders):
             controls[name].step = step[0]
     said = ipywidgets.interactive_output(redraw, controls)  # an error, if any
     return ipywidgets.VBox([*controls.values(), picture, said])
+
+
+def _cut_off(ax):
+    """Whether a label beside the axes is not all in the picture."""
+    inside = ax.figure.bbox
+    labels = [label for label in (ax.xaxis.label, ax.yaxis.label) if label.get_text()]
+    return any(
+        not (inside.contains(box.x0, box.y0) and inside.contains(box.x1, box.y1))
+        for box in (label.get_window_extent() for label in labels)
+    )
 
 
 def _arrow(ax, places, patches, text, color, style, shift):
