@@ -116,8 +116,8 @@ class Probe:
         return fine, foretold, measured, misfit
 
     def walk(self, line, stride, where, how="all"):
-        """The values at steps of many sizes: at a "few" or all of those "near" x, at
-        "all", or at "more" of them.
+        """The values at steps of many sizes: "near" x or at a "few" of these, at "all",
+        or at "more" of them.
 
         Far from x a simulator may take for ever: nobody goes there without need.
         """
@@ -126,7 +126,8 @@ class Probe:
             nearest, far = abs(self.x[where[0]]) / stride, 2 * max(1, 1 / stride)
         steps = np.array(differences.step_sizes(self.precision.eps, nearest, far))
         if how in ("few", "near"):
-            steps = steps[steps <= _NEAR][::-1 if how == "near" else -5][::-1]
+            steps = steps[steps <= _NEAR]
+            steps = steps[::-5][::-1] if how == "few" else steps
         elif how == "more":
             between = np.sqrt(steps[1:] * steps[:-1])
             beyond = far * 2.0 ** np.arange(1, 14) if where.size == 1 else []
@@ -157,9 +158,10 @@ class Probe:
             return decide(slopes, weights, analytic, self.precision,
                           np.maximum(scale, moved / stride), far, noise)
 
-        resting = where.size == 1 and not analytic.any()
-        found, how = decided("few" if resting else "near"), "near"
-        if resting and (found.size.any() or not clear(found, self.precision)):
+        found, how = None, "near"
+        if where.size == 1 and not analytic.any():  # it rests, perhaps
+            found = decided("few")
+        if found is None or found.size.any() or not clear(found, self.precision):
             found = decided("near")
         if not clear(found, self.precision):
             found, how = decided("all"), "all"
