@@ -747,10 +747,11 @@ def test_autograph_leaves_numpy_code_alone():
 
         y = py_func(inner, [x], tf.float32)
         y += py_func(lambda x: np_twice(x), [x], tf.float32)
+        y += py_func(np.frompyfunc(inner, 1, 1), [x], tf.float32)
         return y + py_func(functools.partial(inner), [x], tf.float32)
 
-    assert run(tf.constant(1.0)) == 6
-    assert files == [__file__] * 3
+    assert run(tf.constant(1.0)) == 8
+    assert files == [__file__] * 4
 
 
 def test_autograph_leaves_py_func_alone():
