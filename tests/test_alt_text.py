@@ -48,6 +48,8 @@ def test_whole_numbers_make_a_slider_of_whole_steps():
     count, size, picture, _ = moved.children
     assert isinstance(count, IntSlider) and isinstance(size, FloatSlider)
     assert (count.step, size.step) == (1, 0.5)
+    half = move(lambda size: line(1, size), "a line", size=(3, 0, 8, 0.5)).children[0]
+    assert isinstance(half, FloatSlider)
     before = picture.value
     count.value += 1
     assert picture.value != before and 'alt="a line"' in picture.value

@@ -455,13 +455,11 @@ def test_an_input_that_stays_is_not_made_anew():
     assert xs < ys < len(given)
 
 
-@pytest.mark.parametrize("x", [[[1.0, 2], [3, 4]], [[1.0, 2], [2, 1]]])
-def test_a_transposed_gradient_is_told_as_such(x):
-    wrong = op(tf.square, lambda dy, x: tf.transpose(2.1 * x * dy))
-    assert "transpose" not in failure(wrong, [numbers(x)])
-    wrong = op(tf.square, lambda dy, x: tf.transpose(2 * x * dy) + 1e-9 * x)
-    if x[0][1] != x[1][0]:
-        assert "it is the transpose of the right one" in failure(wrong, [numbers(x)])
+def test_a_transposed_gradient_is_told_as_such():
+    for factor, told in (2, True), (2.1, False):
+        wrong = op(tf.square, lambda dy, x, k=factor: tf.transpose(k * x * dy))
+        text = failure(wrong, [numbers([[1.0, 2], [3, 4]])])
+        assert ("it is the transpose of the right one" in text) == told
 
 
 def test_five_kinks_are_named_and_the_others_counted():

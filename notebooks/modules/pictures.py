@@ -113,7 +113,7 @@ def move(draw, alt, **sliders):
 
     controls = {}
     for name, (start, low, high, *step) in sliders.items():
-        whole = all(isinstance(number, int) for number in (start, low, high))
+        whole = all(isinstance(number, int) for number in (start, low, high, *step))
         kind = ipywidgets.IntSlider if whole else ipywidgets.FloatSlider
         controls[name] = kind(start, min=low, max=high, description=name)
         if step:
