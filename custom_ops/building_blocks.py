@@ -34,7 +34,7 @@ def gradient(f, x):
         y = f(*xs)
     dxs = [None if dx is None else tf.convert_to_tensor(dx)
            for dx in tape.gradient(y, xs)]
-    return dxs if several else dxs[0]
+    return dxs if several else dxs.pop()
 
 
 def sum_to(dy, shape_of):

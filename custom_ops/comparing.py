@@ -66,8 +66,7 @@ def array_difference(found, expected, rtol, show):
     if isinstance(found, np.ma.MaskedArray) and np.ma.is_masked(found):
         return f"{np.ma.count_masked(found)} of {found.size} elements are masked"
     try:  # some scalars NumPy knows only when they are asked for it
-        scalar = tf.is_tensor(found) and hasattr(found, "numpy")
-        mine = np.asarray(found.numpy() if scalar else found)
+        mine = np.asarray(found.numpy() if hasattr(found, "numpy") else found)
     except ValueError:
         return f"{described(found)} instead of {wanted(right)}"
     eps = 0.0

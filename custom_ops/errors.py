@@ -4,7 +4,6 @@ import ast
 import dis
 import linecache
 import re
-import sys
 import traceback
 from pathlib import Path
 from types import CodeType
@@ -172,9 +171,3 @@ def _text_of(error):
         return printable("\n".join([str(error), *getattr(error, "__notes__", ())]))
     except Exception:
         return "(it can't be printed)"
-
-
-def told_on_stderr(text):
-    """A line for whoever waits; there may be no stderr."""
-    if sys.stderr is not None:
-        print(text, file=sys.stderr, flush=True)

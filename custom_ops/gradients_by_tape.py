@@ -124,7 +124,6 @@ class Upstreams:
             middle, reach = np.exp(np.log(known).mean()), self._reach(ys)
             even = np.clip(middle / np.where(movement > 0, movement, middle),
                            1 / reach, reach)
-            even = np.where(np.isfinite(even), even, 1.0)
         else:
             even = np.ones(movement.shape)
         start, balanced = 0, []

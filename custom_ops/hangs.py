@@ -16,7 +16,6 @@ import time
 
 import numpy as np
 
-from .errors import told_on_stderr
 from .quiet_start import cores, tf
 from .tensorflow_private import (
     FunctionCallOptions,
@@ -180,7 +179,9 @@ def _say(label, frame):
     while frame and _NOT_USERS.search(frame.f_code.co_filename):
         frame = frame.f_back
     place = f" (line {frame.f_lineno} of {frame.f_code.co_filename})" if frame else ""
-    told_on_stderr(
+    text = (
         f"{label} has been waiting for {SILENCE} s{place}, and nothing else happens. "
         f"{len(_running)} such functions are running, on {threads()} threads that "
         f"TensorFlow has for graphs; where they wait for TensorFlow, {_CURE}.")
+    if sys.stderr is not None:
+        print(text, file=sys.stderr)

@@ -113,9 +113,8 @@ def _npz_arrays(file):
 def _check_mnist(arrays, sums):
     """Raise a ValueError that names the first array that is not as it must be."""
     for name, array in arrays.items():
-        rank, shape = (3, "(n, 28, 28)") if name.startswith("x") else (1, "(n,)")
-        if (array.dtype != np.uint8 or array.ndim != rank
-                or array.shape[1:] != (28, 28)[:rank - 1]):
+        one, shape = ((28, 28), "(n, 28, 28)") if name[0] == "x" else ((), "(n,)")
+        if array.dtype != np.uint8 or not array.ndim or array.shape[1:] != one:
             raise ValueError(
                 f"{name} is {array.dtype} of shape {array.shape}, expected uint8 of "
                 f"shape {shape}"

@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from custom_ops.gradients_by_tape import Upstreams
+from custom_ops.gradients_by_tape import Upstreams, flat
 from utils import check_gradient, like, py_func, tf
 
 rng = np.random.default_rng(0)
@@ -730,6 +730,21 @@ def test_upstream_gradients_make_up_for_what_moves_little():
     assert (np.sign(balanced) == -np.sign(mixed)).all()
     little, much = np.abs(balanced).reshape(2, 500).mean(axis=1)
     assert little / much == pytest.approx(1e4, rel=0.1)
+
+
+def test_an_output_that_may_move_by_any_number_has_an_upstream_gradient_too():
+    movement = np.array([1.0, 1.0, np.inf, np.nan])
+    drawn = Upstreams([tf.zeros(4)], movement, np.random.default_rng(0))
+    assert (np.abs(drawn.weights[2, [0, 1, 3]]) >= 1.25).all()
+    assert np.isfinite(drawn.weights).all() and (drawn.weights != 0).all()
+
+
+def test_the_weights_of_the_upstream_gradients_are_theirs_when_they_shrink():
+    drawn = Upstreams([tf.zeros(3), tf.zeros(2)], np.ones(5), np.random.default_rng(0))
+    before = drawn.weights.copy()
+    drawn.shrink()
+    assert (drawn.weights == [flat(dys) for dys in drawn.dys]).all()
+    assert (drawn.weights == before / ([[1]] + [[4]] * 4)).all()
 
 
 @pytest.mark.slow

@@ -2,29 +2,14 @@
 
 from types import SimpleNamespace
 
-import ml_dtypes
 import numpy as np
 import pytest
 
 from custom_ops.gradient_in_float64 import right_in_float64
 from custom_ops.gradient_search import Search, Settled
-from custom_ops.gradient_verdict import PRECISIONS, Finding, agrees
+from custom_ops.gradient_verdict import PRECISIONS, Finding
 
-LIMITS = {name: (info.eps, info.tiny) for name, info in [
-    ("float64", np.finfo(np.float64)), ("float32", np.finfo(np.float32)),
-    ("float16", np.finfo(np.float16)), ("bfloat16", ml_dtypes.finfo("bfloat16")),
-]}  # fmt: skip
 NO, YES, ONE = np.array([False]), np.array([True]), np.ones(1)
-
-
-@pytest.mark.parametrize("name", PRECISIONS)
-def test_a_precision_is_that_of_its_dtype(name):
-    """And what it tells gets coarser with its eps."""
-    one, (eps, tiny) = PRECISIONS[name], LIMITS[name]
-    assert one.eps == eps and one.rtol < one.blur <= 0.1 and one.step > eps
-    assert one.tiny == pytest.approx(float(tiny), rel=0.05) or name == "float16"
-    coarser = [p for p in PRECISIONS.values() if p.eps > one.eps]
-    assert all(p.rtol > one.rtol and p.blur > one.blur for p in coarser)
 
 
 def finding(**known):
@@ -148,25 +133,3 @@ class TestSearch:
         first = settled(analytic=np.zeros((1, 4)), numeric=np.full((1, 4), 0.5))
         Search(probe, 2).summarize(first, np.zeros((1, 4)))
         assert first.largest_error == 0.5
-
-
-class TestFirstLook:
-    """`agrees`: the slope 2 with what the sides and the sizes of the steps show."""
-
-    def look(self, gradient=2.0, sides=0.0, sizes=0.0, alone=False):
-        seen = np.array([[2.0], [sides], [sizes]])
-        return agrees(
-            seen, np.ones((1, 1)), np.array([gradient]), PRECISIONS["float64"], alone
-        )
-
-    def test_right(self):
-        assert self.look() and self.look(alone=True)
-
-    def test_another_gradient(self):
-        assert not self.look(gradient=2.00001)
-
-    def test_a_kink_sets_the_sides_apart(self):
-        assert self.look(sides=4e-6) and not self.look(sides=4e-5)
-
-    def test_sizes_tell_of_one_number_only(self):
-        assert self.look(sizes=0.1) and not self.look(sizes=0.1, alone=True)

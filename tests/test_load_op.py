@@ -156,6 +156,7 @@ def test_cache_that_cannot_be_written(tiny, tmp_path, monkeypatch):
         utils.load_op(tiny)
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_a_change_of_any_file_that_is_included_is_seen(
     tiny, tmp_path, monkeypatch, unasked
@@ -554,6 +555,7 @@ C_OP = """
 """
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_the_library_itself_is_asked_for_its_ops(tiny):
     tiny.write_text(C_OP)

@@ -219,11 +219,13 @@ def run(tmp_path_factory):
     return SimpleNamespace(said=said, cells=cells)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(GOOD)), ids=list(GOOD))
 def test_good_cell_passes(run, number):
     assert run.cells["good"][number] == ("passed", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(BAD)), ids=list(BAD))
 def test_bad_cell_fails_and_says_why(run, number):
     outcome, text = run.cells["bad"][number]
@@ -231,6 +233,7 @@ def test_bad_cell_fails_and_says_why(run, number):
     assert list(BAD.values())[number][1] in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FATAL)
 def test_cells_after_a_fatal_one_are_not_run(run, name):
     _, reason, consequence = FATAL[name]
@@ -241,6 +244,7 @@ def test_cells_after_a_fatal_one_are_not_run(run, name):
     assert consequence in outcomes[3][1]
 
 
+@pytest.mark.slow
 def test_pictures_that_differ_are_kept_to_look_at(run):
     _, text = run.cells["bad"][list(BAD).index("changed picture")]
     stored, new = (
@@ -250,6 +254,7 @@ def test_pictures_that_differ_are_kept_to_look_at(run):
     assert new.read_bytes() == png()
 
 
+@pytest.mark.slow
 def test_skipped_without_a_compiler(run):
     assert [outcome for outcome, _ in run.cells["compiled"]] == ["skipped"] * 2
     assert "compiled.ipynb needs a C++ compiler, and none of c++" in run.said

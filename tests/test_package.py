@@ -134,6 +134,7 @@ def test_every_example_is_true_where_it_is_installed(installed):
     assert run_examples(python, own, "-I") == []
 
 
+@pytest.mark.slow
 def test_every_example_is_true_in_a_checkout(tmp_path):
     assert run_examples(sys.executable, ROOT) == []
 

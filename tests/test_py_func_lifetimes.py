@@ -8,6 +8,7 @@ from tensorflow.python.framework.convert_to_constants import (
     convert_variables_to_constants_v2,
 )
 
+from custom_ops.lifetimes import _tensor_that_holds
 from utils import py_func, tf
 
 V1 = tf.compat.v1
@@ -32,6 +33,23 @@ def in_cond(x):
 def values(datasets):
     gc.collect()
     return [[int(value) for value in data] for data in datasets]
+
+
+def test_a_tensor_that_holds_an_op():
+    """At whatever address its memory lies."""
+
+    class Op:
+        pass
+
+    ops = [Op() for _ in range(20)]
+    seen = [weakref.ref(op) for op in ops]
+    tensors = [_tensor_that_holds(op) for op in ops]
+    del ops
+    gc.collect()
+    assert all(op() for op in seen)
+    del tensors
+    gc.collect()
+    assert not any(op() for op in seen)
 
 
 @pytest.mark.slow

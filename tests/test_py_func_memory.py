@@ -145,6 +145,22 @@ def test_only_what_nobody_holds_goes_uncopied(views, held):
         assert result.ctypes.data == place  # no copy that is not needed
 
 
+@pytest.mark.parametrize("first", ["an input", "texts", "its own"])
+def test_each_result_is_looked_at_by_itself(first):
+    given, shared = np.zeros(N), np.zeros(N)
+    before = {
+        "an input": given,
+        "texts": np.array(["a"], object),
+        "its own": np.zeros(N),
+    }.pop(first)
+    results = [before, shared]
+    del before
+    place = results[0].ctypes.data
+    owned(results, lambda: [given])
+    assert results[0].ctypes.data == place
+    assert results[1] is not shared
+
+
 def test_what_is_certain_goes_uncopied():
     places = []
 

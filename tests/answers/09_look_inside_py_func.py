@@ -183,6 +183,27 @@ WRONG = {
             "(2, 1)",
             GUARD.replace("TEST", "dx.shape[:1] != x.shape[:1] or len(dx.shape) > 2"),
         ),
+        # guards what is wholly known alone
+        (
+            "(None, 5)",
+            GUARD.replace(
+                "TEST", "dx.shape.is_fully_defined() and dx.shape != x.shape"
+            ),
+        ),
+        # takes a part that is not known for wrong
+        (
+            "unknown shapes fit",
+            GUARD.replace("TEST", "dx.shape.rank is not None and dx.shape != x.shape"),
+        ),
+        # guards only where the shape of dy is known
+        (
+            "in a tf.function",
+            GUARD.replace(
+                "TEST",
+                "dy.shape.rank is not None and"
+                " not dx.shape.is_compatible_with(x.shape)",
+            ),
+        ),
         # refuses a right gradient whose shape is unknown when the graph is recorded
         ("is_compatible_with", GUARD.replace("TEST", "dx.shape != x.shape")),
         (
@@ -223,7 +244,12 @@ RIGHT = {
     ],
     2: [
         GUARD.replace("TEST", "not x.shape.is_compatible_with(dx.shape)"),
-        GUARD.replace("TEST", "dx.shape.rank is not None and dx.shape != x.shape"),
+        GUARD.replace(
+            "TEST",
+            "not all(a == b or None in (a, b) for a, b in zip(dx.shape, x.shape))"
+            " or len(dx.shape) != len(x.shape)"
+            " if None not in (dx.shape.rank, x.shape.rank) else False",
+        ),
         "def guarded(grad):\n"
         "    def checked(op, dy):\n"
         "        dx = grad(op, dy)\n"

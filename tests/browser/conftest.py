@@ -48,11 +48,8 @@ def chromium(wall):
 
 @pytest.fixture
 def tab(chromium, wall):
-    context = chromium.new_context(viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(3 * MINUTE * 1000)
-    tab = Tab(context.new_page(), wall)
-    yield tab
-    context.close()
+    with Tab.of(chromium, wall) as tab:
+        yield tab
     assert not tab.outside, "it tried to leave loopback"
 
 

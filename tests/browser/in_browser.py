@@ -4,6 +4,7 @@ Nothing may leave the machine: the browser, the Jupyter server and its kernels h
 a proxy on loopback that refuses and records whatever they ask of it.
 """
 
+import contextlib
 import json
 import os
 import re
@@ -109,6 +110,14 @@ class Tab:
         page.on("websocket", self.note)
         page.on("pageerror", lambda error: self.errors.append(str(error)))
 
+    @classmethod
+    @contextlib.contextmanager
+    def of(cls, browser, wall):
+        context = browser.new_context(viewport={"width": 1280, "height": 900})
+        context.set_default_timeout(3 * MINUTE * 1000)
+        yield cls(context.new_page(), wall)
+        context.close()
+
     def note(self, request):
         url = urlsplit(request.url)
         if url.scheme == "file":
@@ -123,8 +132,8 @@ class Tab:
         return [*self.requests, *asked]
 
     def forget(self):
-        self.requests.clear()
-        self.wall.asked.clear()
+        for noted in (self.requests, self.wall.asked, self.errors, self.files):
+            noted.clear()
 
     def keep(self, name, full=False):
         """Keep a screenshot, for people to look at."""
@@ -236,9 +245,9 @@ class Lab:
     def kernels(self):
         return self.ask(self.server, "api/kernels")
 
-    def address(self, name):
-        token = self.server["token"]
-        return f"{self.server['url']}lab/tree/{name}?reset&token={token}"
+    @property
+    def address(self):
+        return f"{self.server['url']}lab?reset&token={self.server['token']}"
 
     def write(self, name, notebook):
         """Write a notebook without its outputs."""

@@ -34,6 +34,7 @@ WATCH = f"""index => {{
         }});
     let before = look();
     const compare = () => {{
+        if (!cell.isConnected) return;
         const now = look();
         if (session.session.kernel.status !== 'idle') noted.busy = performance.now();
         if (now !== null && now !== before) {{

@@ -47,7 +47,7 @@ TESTS = {
     "exercises": ["test_exercises", "test_layout"],
     "gradient_in_float64": ["test_gradient_search", "test_check_gradient"],
     "gradient_search": ["test_gradient_search", "test_check_gradient"],
-    "gradient_verdict": ["test_gradient_search", "test_check_gradient"],
+    "gradient_verdict": ["test_gradient_verdict", "test_check_gradient"],
     "gradient_": ["test_check_gradient"],
     "gradients_by_tape": ["test_check_gradient"],
     "gradients": ["test_py_func"],
