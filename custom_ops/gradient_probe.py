@@ -127,7 +127,8 @@ class Probe:
         steps = np.array(differences.step_sizes(self.precision.eps, nearest, far))
         if how in ("few", "near"):
             steps = steps[steps <= _NEAR]
-            steps = steps[::-5][::-1] if how == "few" else steps
+        if how == "few":
+            steps = steps[::-5][::-1]
         elif how == "more":
             between = np.sqrt(steps[1:] * steps[:-1])
             beyond = far * 2.0 ** np.arange(1, 14) if where.size == 1 else []

@@ -113,6 +113,7 @@ class Tab:
     @classmethod
     @contextlib.contextmanager
     def of(cls, browser, wall):
+        """A tab with a profile of its own, which is closed in the end."""
         context = browser.new_context(viewport={"width": 1280, "height": 900})
         context.set_default_timeout(3 * MINUTE * 1000)
         yield cls(context.new_page(), wall)

@@ -72,7 +72,7 @@ TESTS = {
     "results": ["test_py_func_memory", "test_py_func", "test_py_func_errors"],
     "student_code": ["test_exercises"],
     "tensorflow_private": ["test_py_func", "test_py_func_lifetimes"],
-    "tensor": ["test_py_func", "test_check_gradient"],
+    "tensor": ["test_py_func_errors", "test_py_func", "test_check_gradient"],
     "__init__": ["test_layout", "test_package"],
 }
 LEFT_OUT = shutil.ignore_patterns(
