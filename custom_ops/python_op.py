@@ -46,7 +46,7 @@ class _PyOp(EagerFunc):
         self.in_eager_world = tf.compat.v1.executing_eagerly_outside_functions()
         # numba, told the types, takes no read-only arrays, and compiles nothing new.
         self.copies = (type(func).__module__.startswith("numba.")
-                       and getattr(func, "_can_compile", True) is False)
+                       and getattr(func, "_can_compile", None) is False)
 
     def run(self, arrays):
         """Call `func` on read-only arrays; return arrays as `Tout` promised."""

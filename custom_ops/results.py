@@ -127,7 +127,7 @@ def _same(cast, array):
 
 def _texts(array, label):
     """Texts as objects, which keep a last zero byte; TensorFlow encodes str itself."""
-    texts = array.astype(object, copy=False)
+    texts = array.astype(object)
     plain = texts.ravel().tolist()
     kinds = set(map(type, plain))
     try:
