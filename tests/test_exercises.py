@@ -1,5 +1,6 @@
 """Whatever a student hands in, `judge` answers in words, and raises nothing."""
 
+import functools
 import linecache
 import logging
 import re
@@ -12,7 +13,7 @@ import time
 import numpy as np
 import pytest
 
-from custom_ops.student_code import Run
+from custom_ops.student_code import Run, files_of
 from utils import (
     check_gradient,
     gives,
@@ -732,3 +733,38 @@ def test_another_timer_goes_on(capsys):
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, old)
     assert rung
+
+
+def typed(source="def f(x): return x"):
+    """What a cell of a notebook defines under the name f."""
+    names = {}
+    exec(compile(source, "<cell>", "exec"), names)
+    return names["f"]
+
+
+def itself():
+    answer = [typed()]
+    answer[:0] = [answer]
+    return answer
+
+
+@pytest.mark.parametrize(
+    "answer, found",
+    [
+        (typed(), 1),
+        (functools.partial(typed(), 1), 1),
+        (typed("class f:\n def __call__(self): pass"), 1),
+        (typed("class f:\n def __call__(self): pass")(), 1),
+        ([typed(), (typed(), 3.0)], 2),
+        ([[[typed()]]], 1),
+        ([[[[typed()]]]], 0),
+        ([typed()] * 25, 20),
+        (itself(), 3),
+        (np.sin, 0),
+        (functools.wraps, 0),
+        (None, 0),
+    ],
+)
+def test_where_the_code_of_an_answer_stands(answer, found):
+    """In which cells, be it in a list, in a class, or inside of something else."""
+    assert list(files_of(answer)) == ["<cell>"] * found
