@@ -538,6 +538,18 @@ def test_report_draws_itself():
     np.testing.assert_allclose(axes[1].lines[0].get_ydata(), np.cos([0.0, 1.0]))
 
 
+@pytest.mark.parametrize(
+    "shape, drawn", [((4,), 0), ((2, 4), 0), ((4, 2), 0), ((3, 4), 3), ((3, 3, 3), 0)]
+)
+def test_a_matrix_of_some_size_is_drawn_as_an_image(shape, drawn):
+    axes = (
+        check_gradient(tf.sin, [np.linspace(0, 1, 27)[: np.prod(shape)].reshape(shape)])
+        .draw()
+        .axes
+    )
+    assert sum(len(ax.images) for ax in axes) == drawn
+
+
 def test_failed_report_draws_the_wrong_elements():
     factor = np.where(np.eye(3), 1.5, 1)
     wrong = op(tf.square, lambda dy, x: 2 * x * dy * numbers(factor))

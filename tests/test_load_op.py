@@ -498,8 +498,14 @@ def test_a_symbol_that_is_defined_nowhere(tiny, tmp_path):
 
 @needs_compiler
 def test_a_library_that_ends_the_process_is_not_loaded(tiny, tmp_path):
-    tiny.write_text("static int once = [] { __builtin_trap(); return 0; }();\n")
-    with pytest.raises(ValueError, match="tiny.cc compiles, but .* ends the process"):
+    """The last lines of what it said are told."""
+    tiny.write_text(
+        "#include <cstdio>\n"
+        'static int once = [] { std::fputs("1\\n2\\n3\\n4\\n5\\n", stderr);\n'
+        "                        __builtin_trap(); return 0; }();\n"
+    )
+    match = r"tiny.cc compiles, but .* ends the process \(.*\)\n3\n4\n5$"
+    with pytest.raises(ValueError, match=match):
         utils.load_op(tiny)
     assert libraries(tmp_path) == []
 
