@@ -59,8 +59,12 @@ def few_colours(picture, shades=False):
         Image.Quantize.MAXCOVERAGE if shades else Image.Quantize.MEDIANCUT,
         dither=Image.Dither.NONE,
     )
+    return as_png(few, optimize=True)
+
+
+def as_png(picture, **options):
     saved = io.BytesIO()
-    few.save(saved, format="png", optimize=True)
+    picture.save(saved, format="png", **options)
     return saved.getvalue()
 
 

@@ -3,6 +3,8 @@
 >>> from notebooks.modules.pictures import draw_graph, figure, move
 """
 
+import gc
+
 import ipywidgets
 import matplotlib.pyplot as plt
 import numpy as np
@@ -10,7 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.patches import FancyArrowPatch
 from PIL import Image
 
-from notebooks.modules.alt_text import as_html, few_colours, with_shades
+from notebooks.modules.alt_text import as_html, as_png, few_colours, with_shades
 
 FORWARD = "#1f4e9c"  # dark blue, solid
 BACKWARD = "#c2410c"  # dark orange, dashed
@@ -91,7 +93,7 @@ def move(draw, alt, **sliders):
         A widget; a page without a kernel shows the first picture.
     """
     picture = ipywidgets.HTML()  # an ipywidgets.Image has no alt
-    places = []
+    places, formulas = [], []
 
     def redraw(**values):
         fig = draw(**values)
@@ -99,6 +101,10 @@ def move(draw, alt, **sliders):
             fig.set_layout_engine("none")
             ax.set_position(place)
         canvas = FigureCanvasAgg(fig)
+        renderer = canvas.get_renderer()
+        if not formulas:  # it remembers those that it has set; a new one knows none
+            formulas.append(renderer.mathtext_parser)
+        renderer.mathtext_parser = formulas[0]
         canvas.draw()  # once; savefig draws twice
         if places and any(map(_cut_off, fig.axes)):  # wider numbers need more room
             for ax in fig.axes:
@@ -108,9 +114,15 @@ def move(draw, alt, **sliders):
         plt.close(fig)
         places[:] = [ax.get_position() for ax in fig.axes]
         pixels = Image.fromarray(np.asarray(canvas.buffer_rgba()))
-        text = alt(**values) if callable(alt) else alt
-        picture.value = as_html(few_colours(pixels, fig in with_shades), text)
+        if picture.value:  # the others are to be there at once, and the first is to
+            png = as_png(pixels, compress_level=1)
+        else:  # be small, since it is stored in the notebook
+            png = few_colours(pixels, fig in with_shades)
+        picture.value = as_html(png, alt(**values) if callable(alt) else alt)
 
+    # Python would look through all of TensorFlow's objects again and again, to collect
+    # what a picture leaves behind: 0.3 s each time, in which the slider hangs.
+    gc.freeze()
     controls = {}
     for name, (start, low, high, *step) in sliders.items():
         whole = all(isinstance(number, int) for number in (start, low, high, *step))
