@@ -20,7 +20,10 @@ def _real(tensor):
 
 def outputs(f, xs):
     """The outputs of f that have a gradient, as tensors."""
-    ys = [tf.convert_to_tensor(y) for y in tf.nest.flatten(f(*xs))]
+    y = f(*xs)
+    if isinstance(y, tf.Tensor):  # most often: TensorFlow's way to tell takes longer
+        return [y] if differentiable(y) else []
+    ys = [tf.convert_to_tensor(y) for y in tf.nest.flatten(y)]
     return [y for y in ys if differentiable(y)]
 
 

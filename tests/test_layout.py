@@ -125,6 +125,7 @@ def test_the_numerics_do_not_load_tensorflow():
     assert done.stdout == "False\n", done.stderr
 
 
+@pytest.mark.slow
 def test_the_import_leaves_stderr_and_the_garbage_collector_as_they_were(tmp_path):
     code = f"""
 import gc, os

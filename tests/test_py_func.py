@@ -848,6 +848,7 @@ def test_xla_names_the_cause():
         tf.function(square, jit_compile=True)(vector())
 
 
+@pytest.mark.slow
 def test_saved_model_in_another_process_says_so_and_runs_nothing_else(tmp_path):
     class Model(tf.Module):
         @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
