@@ -89,6 +89,11 @@ def writes_held_memoryview(x):
     view[0] = 1.0
 
 
+def writes_what_a_writable_memoryview_holds(x):
+    view = memoryview(bytearray(4))
+    x.put([0], view[0])
+
+
 def writes_other_memoryview(x):
     view = memoryview(b"1234")
     view[int(x[0])] = 1
@@ -131,6 +136,7 @@ def reads_into_other(x):
     [
         (writes_memoryview, True),
         (writes_held_memoryview, True),
+        (writes_what_a_writable_memoryview_holds, True),
         (writes_other_memoryview, False),
         (unlocks, True),
         (unlocks_flag, True),
