@@ -20,6 +20,8 @@ import types
 import warnings
 from pathlib import Path
 
+from .quiet_start import tf
+
 SHOWN_LINES = 10  # of what the student's code printed
 SHOWN_LETTERS = 300  # of a line, a message, a value
 AGAIN = 0.05  # seconds until code that did not listen is stopped again
@@ -74,6 +76,8 @@ class Run:
                 result = stop.result_of(test)
         except BaseException as caught:  # SystemExit and KeyboardInterrupt too
             error = caught
+        if error is not None or stop.stopped:
+            mend_variable_scope()
         return result, error, stop.stopped
 
     def in_words(self, error):
@@ -324,6 +328,20 @@ def raise_in(thread, error):
     """Raise the error in another thread, at its next step."""
     ctypes.pythonapi.PyThreadState_SetAsyncExc(
         ctypes.c_ulong(thread), ctypes.py_object(error))
+
+
+def mend_variable_scope():
+    """Take back what tf.map_fn leaves behind when an error ends it in a graph.
+
+    Variables in a strategy's scope and Keras models would fail from then on, with
+    "Caching devices is not yet supported" (seen with TensorFlow 2.21).
+    """
+    def mend():  # in a graph, for in eager mode TensorFlow refuses it
+        tf.compat.v1.get_variable_scope().set_caching_device(None)
+
+    if (tf.executing_eagerly()
+            and tf.compat.v1.get_variable_scope().caching_device is not None):
+        tf.function(mend, autograph=False)()
 
 
 def threads_of_tensorflow():

@@ -721,6 +721,17 @@ def test_a_loop_in_a_thread_of_tensorflow(capsys):
     assert capsys.readouterr().out.startswith("not yet: ")
 
 
+def test_map_fn_that_ends_in_an_error_spoils_nothing_for_later_code(capsys):
+    @tf.function
+    def f(x):
+        return tf.map_fn(lambda v: 1 / 0, x)
+
+    judge(holds(lambda: f(tf.zeros(3)), "hint"))
+    assert "ZeroDivisionError" in capsys.readouterr().out
+    with tf.distribute.MirroredStrategy(["CPU:0"]).scope():
+        tf.Variable(1.0)
+
+
 def test_another_timer_goes_on(capsys):
     rung = []
     old = signal.signal(signal.SIGALRM, lambda *_: rung.append(1))
