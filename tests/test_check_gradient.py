@@ -832,6 +832,13 @@ def test_a_slope_that_rounding_hides_is_not_taken_for_none(constant, gradient):
         assert verdict(in_float32(lambda x: constant + 0 * x), [x]) == "right"
 
 
+@pytest.mark.parametrize("n", [1, 3])
+@pytest.mark.parametrize("gradient", [lambda dy, x: 0 * dy, lambda dy, x: None])
+def test_a_gradient_of_0_is_wrong_where_f_moves_only_near_x(gradient, n):
+    wave = op(lambda x: (x - 1) * tf.exp(-(((x - 1) / 0.001) ** 2)), gradient)
+    assert verdict(wave, [tf.ones(n, tf.float64)]) == "wrong"
+
+
 def test_a_simulator_is_not_run_far_away_for_a_gradient_of_0():
     farthest = 0
 
