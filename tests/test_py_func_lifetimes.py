@@ -128,6 +128,15 @@ def test_a_graph_that_was_written_down():
         assert session.run(y).tolist() == [1, 9]
 
 
+def test_a_dataset_in_a_graph_of_a_session():
+    with tf.Graph().as_default(), V1.Session() as session:
+        entries = V1.data.make_initializable_iterator(numbers())
+        entry = entries.get_next()
+        gc.collect()
+        session.run(entries.initializer)
+        assert [session.run(entry) for _ in range(3)] == [0, 1, 4]
+
+
 def test_datasets_and_wrapped_functions_leave_nothing_behind():
     class Large:
         pass
