@@ -96,7 +96,7 @@ def _cast(array, is_number, spec, label):
         return _texts(array, label)
     try:
         with np.errstate(over="ignore"):  # too large is inf, as in tf.cast
-            cast = array.astype(spec.numpy_dtype, copy=False)
+            cast = array.astype(spec.numpy_dtype)
         fits = wanted != "integer" or _same(cast, array)
     except OverflowError:  # Python's integers know no bounds
         fits = False
