@@ -162,15 +162,20 @@ def telling_upstream(wrong):
         / np.maximum(np.abs(found.analytic), np.abs(found.nearest)), nan=1)
         for found in wrong]
     worst = np.max(errors, axis=0, initial=0) if wrong else np.zeros(1)
-    return 0 if worst[0] > 0.1 * worst.max() else int(worst.argmax())
+    return 0 if worst[0] > 0.1 * worst.max() else first_of_largest(worst)
+
+
+def first_of_largest(values):
+    """Where the first stands that is as large as any: rounding breaks no tie."""
+    return int(np.argmax(values >= 0.99 * values.max()))
 
 
 def failure_lines(settled, u, inputs, upstreams, mode, precision, at_least):
     """First the worst element, then how it was found."""
     findings = settled.findings
-    shown = [k for k in settled.wrong if findings[k].bad[u]] or settled.wrong
+    shown = sorted([k for k in settled.wrong if findings[k].bad[u]] or settled.wrong)
     gap = [abs(findings[k].analytic[u] - findings[k].nearest[u]) for k in shown]
-    k = shown[int(np.nan_to_num(gap, nan=np.inf, posinf=np.inf).argmax())]
+    k = shown[first_of_largest(np.nan_to_num(gap, nan=np.inf, posinf=np.inf))]
     found = findings[k]
     a, n = found.analytic[u], found.nearest[u]
     none = settled.missing[k]
