@@ -255,6 +255,11 @@ class TestWrongInHiding:
             "(at least 1 of 60 elements wrong)"
         )
 
+    def test_where_all_is_wrong_some_are_found_alone(self, dtype):
+        wrong = op(tf.square, lambda dy, x: 3 * x * dy)
+        text = failure(wrong, [tf.ones(2000, dtype)], projections=4)
+        assert "analytic 3.0, numeric 2.0 (at least 3 of 2000" in text
+
 
 def test_error_smaller_than_what_is_shown():
     wrong = op(tf.square, lambda dy, x: (2 + 1e-5) * x * dy)
@@ -471,6 +476,13 @@ def test_a_transposed_gradient_is_told_as_such():
         wrong = op(tf.square, lambda dy, x, k=factor: tf.transpose(k * x * dy))
         text = failure(wrong, [numbers([[1.0, 2], [3, 4]])])
         assert ("it is the transpose of the right one" in text) == told
+
+
+def test_the_transpose_of_a_later_input_is_told():
+    wrong = op(tf.multiply, lambda dy, x, y: (dy * y, tf.transpose(dy * x)))
+    x, y = numbers([[1.0, 2], [3, 4]]), numbers([[5.0, 7], [6, 9]])
+    text = failure(wrong, [x, y])
+    assert "input 1: it is the transpose of the right one" in text
 
 
 def test_five_kinks_are_named_and_the_others_counted():
