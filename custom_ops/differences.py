@@ -119,10 +119,11 @@ def step_sizes(eps, nearest, largest):
     """Sizes of steps, the shortest first, for numbers near 1 that are eps apart.
 
     nearest, largest: where something may happen, beside at 1, such as the distance
-    to 0. The sizes lie close together below each of these.
+    to 0. The sizes lie close together below each of these. They are not the powers of
+    2, which lie on the grid of a shorter dtype that f may compute in, and hide it.
     """
     ratio = np.clip(eps ** (-1 / 22), np.sqrt(2), 4)
-    tops = sorted({min(1.0, largest), largest, *([1.37 * nearest] if nearest else [])})
+    tops = sorted({min(0.95, largest), largest, *([1.37 * nearest] if nearest else [])})
     count = int(np.log(1 / eps) / np.log(ratio)) + 2
     sizes = [top / ratio**n for top in tops
              for n in range(count if top == tops[0] else min(count, 15))]

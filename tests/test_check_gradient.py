@@ -881,6 +881,15 @@ class TestFloat64Tells:
         assert "analytic 1.5, numeric 1.0" in failure(half_too_much, [one, one])
         assert check_gradient(lambda x: 1e7 + x, [one]).undecided == 0
 
+    @pytest.mark.parametrize("x", [1.0, 0.3])
+    def test_no_gradient_where_f_itself_computes_in_float32(self, x):
+        def double(x):
+            return tf.cast(in_float32(lambda x: 2 * x)(x), x.dtype)
+
+        f = op(double, lambda dy, x: 0 * dy)
+        assert "analytic 0.0, numeric 2.0" in failure(f, [tf.constant([x])])
+        assert check_gradient(f, [numbers([x])]).undecided == 1
+
     @pytest.mark.parametrize(
         "offset", [pytest.param(0.001, marks=pytest.mark.slow), 0.01]
     )
