@@ -26,7 +26,7 @@ class GradientReport:
     """
 
     def __init__(self):
-        self.ok, self.lines, self.undecided, self.second = True, [], 0, None
+        self.ok, self.lines, self.undecided, self.second = False, [], 0, None
         self.labels, self.analytic, self.numeric, self.wrong = [], [], [], []
         self.kinks, self.jumps = [], []
 

@@ -86,7 +86,7 @@ def decide(slopes, weights, analytic, precision, scale, far, noise=0.0):
     doubt = error * 1.5 + hidden + SURE * noise + 8 * precision.tiny
     needed = np.where(bad, doubt, 0)
     bad &= ~(gap <= slack + needed)
-    flat = (heavy > 0) @ slopes.flat.astype(float) > 0
+    flat = ((heavy > 0) & slopes.flat).any(axis=1)
     perhaps = bad & flat & (np.abs(analytic) <= precision.rtol * size)
     bad &= ~perhaps
     whole = np.maximum(size, np.abs(analytic))

@@ -129,6 +129,17 @@ def test_sizes_of_steps(eps):
     assert ratios.min() > 1.2 and ratios.max() < 10
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_an_infinite_slope_is_no_jump(dtype):
+    for f in np.cbrt, lambda x: x + np.sign(x) * np.sqrt(np.abs(x)):
+        assert measure(lambda x, f=f: f(x - 1), 1.0, dtype).kind[0] != "jump"
+
+
+def test_the_size_of_x_is_counted_in_steps():
+    line = differences.Line(np.sum, [30.0, 40.0, 7.0], [3.0, 4.0, 0.0])
+    assert line.size == 10
+
+
 def test_edges_of_the_domain():
     found = measure(lambda x: x**1.5, 0.0)
     assert found.kind[0] == "edge"

@@ -13,7 +13,7 @@ import time
 import numpy as np
 import pytest
 
-from custom_ops.student_code import Run, files_of
+from custom_ops.student_code import AGAIN, Run, Stopper, files_of
 from utils import (
     check_gradient,
     gives,
@@ -753,6 +753,28 @@ def typed(source="def f(x): return x"):
     return names["f"]
 
 
+def test_code_that_is_stopped_again_and_again_is_stopped_in_the_middle():
+    stopper = Stopper(time.monotonic() + 1)
+    pauses = [stopper.pause() for _ in range(30)]
+    assert pauses[:4] == [AGAIN] * 4
+    assert all(1e-6 < pause < 1e-3 for pause in pauses[4:])
+    assert len(set(pauses[4:])) == 26  # at another moment each time
+
+
+@pytest.mark.parametrize(
+    "how, told",
+    [
+        ("raise KeyError('k')", "ZeroDivisionError"),
+        ("raise KeyError('k') from e", "ZeroDivisionError"),
+        ("raise KeyError('k') from None", "KeyError"),
+    ],
+)
+def test_the_first_error_is_told_if_it_counts(how, told, capsys):
+    code = "def answer(*a):\n    try:\n        1 / 0\n    except Exception as e:\n"
+    text = said(GRAD, f"{code}        {how}", capsys)
+    assert text.startswith(f"not yet: {told} in line ")
+
+
 def itself():
     answer = [typed()]
     answer[:0] = [answer]
@@ -764,6 +786,8 @@ def itself():
     [
         (typed(), 1),
         (functools.partial(typed(), 1), 1),
+        (tf.function(typed()), 1),
+        (np.vectorize(typed()), 1),
         (typed("class f:\n def __call__(self): pass"), 1),
         (typed("class f:\n def __call__(self): pass")(), 1),
         ([typed(), (typed(), 3.0)], 2),

@@ -317,6 +317,32 @@ def test_a_damaged_note_is_written_anew(tiny, tmp_path, unasked):
 
 
 @needs_compiler
+def test_a_cache_that_is_gone_is_begun_anew(tiny, tmp_path, unasked):
+    utils.load_op(tiny)
+    shutil.rmtree(tmp_path / "cache")
+    utils.load_op(tiny)
+    assert list((tmp_path / "cache" / "tensorflow-load-op-notes").iterdir())
+
+
+@needs_compiler
+def test_a_library_that_lost_its_note_is_asked_for_its_ops(
+    tiny, tmp_path, monkeypatch, unasked
+):
+    utils.load_op(tiny)
+    [note] = (tmp_path / "cache" / "tensorflow-load-op-notes").iterdir()
+    note.unlink()
+    asked, module = [], types.ModuleType("ops")
+    monkeypatch.setattr(tf, "load_op_library", lambda name: module)
+    monkeypatch.setattr(
+        cpp_op, "ops_of", lambda *given: asked.append(given) or ["ItsOp"]
+    )
+    for _ in range(2):  # the second time, the note knows
+        monkeypatch.setattr(cpp_op, "_loaded", {})
+        utils.load_op(tiny)
+        assert len(asked) == 1 and "ItsOp" in note.read_text()
+
+
+@needs_compiler
 def test_a_cache_that_can_only_be_read(tiny, tmp_path, monkeypatch, unasked):
     """What another user has built there is used."""
     utils.load_op(tiny)

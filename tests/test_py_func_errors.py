@@ -36,6 +36,18 @@ def test_the_whole_chain_is_told():
     assert '{}["key"]' in text and "# this line raised" in text
 
 
+def test_an_error_whose_traceback_cannot_be_shown():
+    class Odd(Exception):
+        __cause__ = property(lambda self: 1 / 0)
+
+    def func(x):
+        raise Odd("as it is")
+
+    text = said(func)
+    assert "failed with Odd: as it is" in text
+    assert "(its traceback can't be shown: ZeroDivisionError)" in text
+
+
 @pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit, GeneratorExit])
 def test_what_is_no_exception_is_named(kind):
     def func(x):

@@ -1,5 +1,7 @@
 """TensorFlow called inside of func works, or says in words why it can't."""
 
+import types
+
 import pytest
 
 import other_process
@@ -254,6 +256,26 @@ def test_tracebacks_of_a_tf_function_have_no_frame_of_ours():
     with pytest.raises(tf.errors.InvalidArgumentError) as caught:
         tf.function(lambda x: tf.debugging.check_numerics(x, "no"))(float("nan"))
     assert not [entry for entry in caught.traceback if "custom_ops" in str(entry.path)]
+
+
+@pytest.mark.parametrize(
+    ("file", "threads", "told"),
+    [
+        ("tensorflow/x.py", 2, True),
+        ("tensorflow/x.py", 1, True),
+        ("mine.py", 2, False),  # it may wait for whatever it likes
+        ("mine.py", 1, True),  # nothing is left that could wake it
+    ],
+)
+def test_a_wait_is_told_if_it_is_for_tensorflow(
+    file, threads, told, monkeypatch, capsys
+):
+    monkeypatch.setattr(hangs, "threads", lambda: threads)
+    monkeypatch.setattr(hangs, "_running", {1: ("py_func 'f'", 0)})
+    code = types.SimpleNamespace(co_filename=file)
+    frame = types.SimpleNamespace(f_code=code, f_lineno=3, f_back=None)
+    hangs._say("py_func 'f'", frame)
+    assert ("py_func 'f' has been waiting" in capsys.readouterr().err) == told
 
 
 @pytest.mark.slow
