@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tensorflow.python.eager.record import could_possibly_record
 
-from custom_ops.gradient_report import Report
+from custom_ops.gradient_report import GradientReport
 from custom_ops.gradients_by_tape import Upstreams, flat
 from utils import check_gradient, like, py_func, tf
 
@@ -493,7 +493,7 @@ def test_five_kinks_are_named_and_the_others_counted():
 
 
 def test_a_report_without_numbers_draws_nothing():
-    assert not Report()  # nothing is right yet
+    assert not GradientReport()  # nothing is right yet
     calls = itertools.count()
     with pytest.raises(AssertionError) as caught:
         check_gradient(lambda x: x * (1 + 0.01 * next(calls)), [numbers([1.0])])

@@ -317,14 +317,6 @@ def test_a_damaged_note_is_written_anew(tiny, tmp_path, unasked):
 
 
 @needs_compiler
-def test_a_cache_that_is_gone_is_begun_anew(tiny, tmp_path, unasked):
-    utils.load_op(tiny)
-    shutil.rmtree(tmp_path / "cache")
-    utils.load_op(tiny)
-    assert list((tmp_path / "cache" / "tensorflow-load-op-notes").iterdir())
-
-
-@needs_compiler
 def test_a_library_that_lost_its_note_is_asked_for_its_ops(
     tiny, tmp_path, monkeypatch, unasked
 ):
