@@ -238,7 +238,11 @@ def ops_of(path, library, otherwise):
         reason += "".join("\n" + line for line in _text(run.stderr).splitlines()[-3:])
     else:
         reason = _text(said[1:]).replace(f"{library}: ", "")
-    raise ValueError(f"{path.name} compiles, but cannot be loaded: {reason}")
+    raise cannot_be_loaded(path, reason)
+
+
+def cannot_be_loaded(path, reason):
+    return ValueError(f"{path.name} compiles, but cannot be loaded: {reason}")
 
 
 def _text(said):

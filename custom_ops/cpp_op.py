@@ -12,6 +12,7 @@ from pathlib import Path
 from .cpp_build import (
     Recipe,
     build,
+    cannot_be_loaded,
     keep_note,
     note_of,
     ops_of,
@@ -106,7 +107,12 @@ def load_op(source):
 
 
 def _load(library, path, key, ops):
-    module = tf.load_op_library(str(library))
+    try:
+        module = tf.load_op_library(str(library))
+    except tf.errors.NotFoundError as error:  # older TensorFlows lend fewer symbols
+        library.unlink(missing_ok=True)
+        raise cannot_be_loaded(path, error.message.replace(f"{library}: ", "")
+                               ) from error
     module.RegisterGradient = _register_gradient_anew({})
     if ops:
         _loaded[key] = ops, path, module

@@ -63,7 +63,7 @@ def installed(wheel, tmp_path_factory):
     run(*pip, *offline, wheel, cwd=folder)
     [site] = (folder / "env").glob("lib/python*/site-packages")
     others = Path(tf.__file__).resolve().parents[1]
-    (site / "others.pth").write_text(f"{others}\n")
+    (site / "others.pth").write_text(f"import site; site.addsitedir({str(others)!r})")
     (folder / "own").mkdir()
     return python, folder / "own"
 

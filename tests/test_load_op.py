@@ -511,7 +511,25 @@ def test_a_symbol_that_is_defined_nowhere(tiny, tmp_path):
         'extern "C" void* TF_LoadLibrary(const char*, void*);\n'
         'extern "C" void* answer() { return TF_LoadLibrary("", nullptr); }\n'
     )
-    utils.load_op(tiny)
+    if hasattr(ctypes.CDLL(None), "TF_LoadLibrary"):
+        utils.load_op(tiny)
+    else:  # an older TensorFlow keeps it to itself
+        with pytest.raises(ValueError, match="loaded: undefined symbol: TF_LoadLib"):
+            utils.load_op(tiny)
+        assert libraries(tmp_path) == []
+
+
+@needs_compiler
+def test_what_tensorflow_itself_cannot_load_is_told(
+    tiny, tmp_path, monkeypatch, unasked
+):
+    def refuse(name):
+        raise tf.errors.NotFoundError(None, None, f"{name}: undefined symbol: f")
+
+    monkeypatch.setattr(tf, "load_op_library", refuse)
+    with pytest.raises(ValueError, match=r"^tiny\.cc compiles, but cannot be loaded: "):
+        utils.load_op(tiny)
+    assert libraries(tmp_path) == []
 
 
 @needs_compiler

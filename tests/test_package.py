@@ -93,7 +93,9 @@ def installed(wheel, tmp_path_factory):
     ).strip()  # fmt: skip
     # As if pip had brought TensorFlow and NumPy along.
     others = Path(tf.__file__).resolve().parents[1]
-    Path(site, "others.pth").write_text(f"{others}\n")
+    Path(site, "others.pth").write_text(
+        f"import site; site.addsitedir({str(others)!r})"
+    )
     own = folder / "own"
     own.mkdir()
     return python, own
