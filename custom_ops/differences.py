@@ -13,6 +13,7 @@ the values of f instead of guessed from its rounding: More and Wild, Estimating
 computational noise, SIAM Journal on Scientific Computing 33 (2011) 1292-1314.
 """
 
+import contextlib
 import math
 from collections import namedtuple
 
@@ -290,6 +291,18 @@ def _best(t, change, points, fits, y, scale, stairs=None):
             np.maximum(fit.value_error[value, column], height), stairs)
 
 
+def _inverses(matrices):
+    """Of each its inverse; of a singular one, for which NumPy refuses all, infinity."""
+    try:
+        return np.linalg.inv(matrices)
+    except np.linalg.LinAlgError:
+        found = np.full_like(matrices, np.inf)
+        for matrix, inverse in zip(matrices, found, strict=True):
+            with contextlib.suppress(np.linalg.LinAlgError):
+                inverse[:] = np.linalg.inv(matrix)
+        return found
+
+
 def _fits(t, change, points, highest, y, scale):
     """Polynomials of some degrees through each of the groups of points."""
     eps = scale[0]
@@ -307,7 +320,7 @@ def _fits(t, change, points, highest, y, scale):
     spread = np.ptp(values, axis=1)
     for degree in range(highest, 0, -2 if highest > 3 else -1):
         some = slice(degree + 1)
-        solve = np.linalg.inv(r[:, some, some]) @ q[..., some].swapaxes(1, 2)
+        solve = _inverses(r[:, some, some]) @ q[..., some].swapaxes(1, 2)
         coefficients = solve @ values
         misfit = values - powers[..., some] @ coefficients
         norm = np.linalg.norm(misfit, axis=1)
