@@ -242,6 +242,7 @@ def ops_of(path, library, otherwise):
 
 
 def cannot_be_loaded(path, reason):
+    """The error to raise where a library stands that this TensorFlow refuses."""
     return ValueError(f"{path.name} compiles, but cannot be loaded: {reason}")
 
 

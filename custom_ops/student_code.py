@@ -298,7 +298,8 @@ class Stopper:
         if self.over.is_set():
             return
         ready = self.running and frame.f_globals.get("__name__") != __name__
-        # One that meets the last one on its way must not cost the time of 50 others.
+        # Where it cannot raise, it rings as soon as it would have raised again: with
+        # AGAIN as the pause, loops that catch everything would last for minutes.
         soon = ready or (self.running and self.stopped >= PATIENCE)
         signal.setitimer(signal.ITIMER_REAL, self.pause() if soon else AGAIN)
         if ready:

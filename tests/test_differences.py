@@ -65,6 +65,14 @@ def test_scales(scale, height):
     assert error <= 1e-8 * abs(expected)
 
 
+def test_a_singular_fit_does_not_end_the_others():
+    regular = np.array([[2.0, 1], [0, 4]])
+    inverses = differences._inverses(np.array([regular, np.zeros((2, 2)), regular]))
+    assert np.isinf(inverses[1]).all()
+    for inverse in inverses[0], inverses[2]:
+        np.testing.assert_allclose(inverse @ regular, np.eye(2))
+
+
 @pytest.mark.parametrize("dtype", EPS)
 def test_rounding_that_hides_the_slope_is_an_error_bar(dtype):
     big = {np.float64: 1e15, np.float32: 1e6, np.float16: 1e3}[dtype]

@@ -9,11 +9,13 @@ import sys
 import textwrap
 import threading
 import time
+import types
 
 import numpy as np
 import pytest
 
-from custom_ops.student_code import AGAIN, Run, Stopper, files_of
+from custom_ops import student_code
+from custom_ops.student_code import AGAIN, GRACE, PATIENCE, Run, Stopper, files_of
 from utils import (
     check_gradient,
     gives,
@@ -746,19 +748,45 @@ def test_another_timer_goes_on(capsys):
     assert rung
 
 
-def typed(source="def f(x): return x"):
-    """What a cell of a notebook defines under the name f."""
-    names = {}
-    exec(compile(source, "<cell>", "exec"), names)
-    return names["f"]
-
-
 def test_code_that_is_stopped_again_and_again_is_stopped_in_the_middle():
     stopper = Stopper(time.monotonic() + 1)
     pauses = [stopper.pause() for _ in range(30)]
     assert pauses[:4] == [AGAIN] * 4
     assert all(1e-6 < pause < 1e-3 for pause in pauses[4:])
     assert len(set(pauses[4:])) == 26  # at another moment each time
+
+
+@pytest.mark.parametrize("before, soon", [(0, False), (PATIENCE, True)])
+def test_an_alarm_that_cannot_raise_rings_again(before, soon):
+    stopper = Stopper(time.monotonic() + 1)
+    stopper.running, stopper.stopped = True, before
+    ours = types.SimpleNamespace(f_globals={"__name__": Stopper.__module__})
+    old = signal.signal(signal.SIGALRM, signal.SIG_IGN)
+    try:
+        stopper.on_alarm(signal.SIGALRM, ours)  # no TookTooLong here
+        left = signal.getitimer(signal.ITIMER_REAL)[0]
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
+    assert left < 1e-3 if soon else AGAIN / 2 < left <= AGAIN
+
+
+def test_an_alarm_that_was_lost_and_an_error_take_turns(monkeypatch):
+    stopper = Stopper(time.monotonic() - 2 * GRACE)
+    stopper.running, tried = True, []
+
+    def wait(seconds):
+        return len(tried) == 4
+
+    monkeypatch.setattr(stopper.over, "wait", wait)
+    monkeypatch.setattr(signal, "pthread_kill", lambda *_: tried.append("ring"))
+    monkeypatch.setattr(student_code, "raise_in", lambda *_: tried.append("raise"))
+    old = signal.signal(signal.SIGALRM, stopper.on_alarm)
+    try:
+        stopper.stop_threads(0)
+    finally:
+        signal.signal(signal.SIGALRM, old)
+    assert tried == ["ring", "raise"] * 2
 
 
 @pytest.mark.parametrize(
@@ -773,6 +801,13 @@ def test_the_first_error_is_told_if_it_counts(how, told, capsys):
     code = "def answer(*a):\n    try:\n        1 / 0\n    except Exception as e:\n"
     text = said(GRAD, f"{code}        {how}", capsys)
     assert text.startswith(f"not yet: {told} in line ")
+
+
+def typed(source="def f(x): return x"):
+    """What a cell of a notebook defines under the name f."""
+    names = {}
+    exec(compile(source, "<cell>", "exec"), names)
+    return names["f"]
 
 
 def itself():
