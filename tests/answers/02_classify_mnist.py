@@ -133,21 +133,47 @@ WRONG = {
         ("gradient", SOFTPLUS.format(STABLE, "dy * np.exp(x) / (1 + np.exp(x))")),
         ("gradient", SOFTPLUS.format(STABLE, "dy * (x > 0)")),
         ("gradient", SOFTPLUS.format(STABLE, "dy * (1 + np.tanh(x / 2)) / 2")),
-        ("value at x = [-700.0]", CLIPPED),
-        ("gradient at x = [-700.0]", FLAT),
+        ("value at x = [-705.0]", CLIPPED),
+        ("dy = 3, at x = [-705.0]", FLAT),
         ("value at x = [-30.0]", TWO_SCORES),
+        # dy forgotten where x is large, or small
+        (
+            "dy = 3",
+            SOFTPLUS.format(
+                STABLE, "np.nan_to_num(dy * np.exp(x) / (1 + np.exp(x)), nan=1)"
+            ),
+        ),
+        ("dy = 3", SOFTPLUS.format(STABLE, f"np.where(x > 20, 1, {SIGMOID})")),
+        ("dy = 3", SOFTPLUS.format(STABLE, f"np.where(x < -20, np.exp(x), {SIGMOID})")),
+        # clipped too early
+        (
+            "dy = 3, at x = [-705.0]",
+            SOFTPLUS.format(STABLE, "dy / (1 + np.exp(-np.clip(x, -700, 700)))"),
+        ),
+        (
+            "value at x = [-705.0]",
+            SOFTPLUS.format(f"np.where(x < -700, 0, {STABLE})", SIGMOID),
+        ),
+        (
+            "dy = 3, at x = [-85.0], in float32",
+            SOFTPLUS.format(
+                STABLE,
+                "dy / (1 + np.exp(-np.clip(x, *((-80, 80) if x.dtype == 'f' else"
+                " (-710, 710)))))",
+            ),
+        ),
         # thresholds that are right only at the ends
         *[("[-13.0, -7.0", code) for code in THRESHOLDS],
         # right in float64, too coarse in float32
         ("value at x = [-17.0], in float32", COARSE),
         (
-            "gradient at x = [-17.0], in float32",
+            "dy = 3, at x = [-17.0], in float32",
             SOFTPLUS.format(
                 STABLE, "dy * np.where(x < -20, np.exp(x), 1 - 1 / (1 + np.exp(x)))"
             ),
         ),
         # tiny results cut off, or hidden by what is added
-        ("value at x = [-700.0]", SOFTPLUS.format(f"{STABLE} + 1e-140", SIGMOID)),
+        ("value at x = [-705.0]", SOFTPLUS.format(f"{STABLE} + 1e-140", SIGMOID)),
         # TensorFlow does the work, and hands over an array
         (
             "in NumPy alone",
@@ -155,7 +181,7 @@ WRONG = {
         ),
         ("NumPy", SOFTPLUS.format("tf.math.softplus(x)", "dy * tf.math.sigmoid(x)")),
         ("NumPy", SOFTPLUS.format(STABLE, "dy * tf.math.sigmoid(x)")),
-        ("multiplied by dy", SOFTPLUS.format(STABLE, "1 / (1 + np.exp(-x))")),
+        ("where dy = 3", SOFTPLUS.format(STABLE, "1 / (1 + np.exp(-x))")),
     ],
 }
 

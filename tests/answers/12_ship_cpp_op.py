@@ -59,7 +59,7 @@ WRONG = {
             "            tf.reduce_sum(dy * (x > high)))\n",
         ),
         (
-            "bounds 0.2, 0.7",
+            "in float32",
             "def clip_grad(op, dy):\n"
             "    x, low, high = op.inputs\n"
             "    zero = tf.zeros_like(dy)\n"
@@ -87,6 +87,35 @@ WRONG = {
             "def clip_grad(op, dy):\n"
             "    x, low, high = op.inputs\n"
             "    return tf.where(low < x < high, dy, 0), low, high\n",
+        ),
+        # on a bound: to both, and to none
+        (
+            "once",
+            "def clip_grad(op, dy):\n"
+            "    x, low, high = op.inputs\n"
+            "    zero = tf.zeros_like(dy)\n"
+            "    return (tf.where((x >= low) & (x <= high), dy, zero),\n"
+            "            tf.reduce_sum(tf.where(x <= low, dy, zero)),\n"
+            "            tf.reduce_sum(tf.where(x >= high, dy, zero)))\n",
+        ),
+        (
+            "once",
+            "def clip_grad(op, dy):\n"
+            "    x, low, high = op.inputs\n"
+            "    zero = tf.zeros_like(dy)\n"
+            "    return (tf.where((x > low) & (x < high), dy, zero),\n"
+            "            tf.reduce_sum(tf.where(x < low, dy, zero)),\n"
+            "            tf.reduce_sum(tf.where(x > high, dy, zero)))\n",
+        ),
+        (
+            "in float32",
+            "def clip_grad(op, dy):\n"
+            "    x, low, high = op.inputs\n"
+            "    axes = [0, 1][:len(x.shape)]\n"
+            "    zero = tf.zeros_like(dy)\n"
+            "    return (tf.where((x > low) & (x < high), dy, zero),\n"
+            "            tf.reduce_sum(tf.where(x <= low, dy, zero), axes),\n"
+            "            tf.reduce_sum(tf.where(x >= high, dy, zero), axes))\n",
         ),
     ],
     2: [
@@ -143,7 +172,7 @@ RIGHT = {
         "def clip_grad(op, dy):\n"
         "    x, low, high = op.inputs\n"
         "    zero = tf.zeros_like(dy)\n"
-        "    return (tf.where((x >= low) & (x <= high), dy, zero),\n"
+        "    return (tf.where((x > low) & (x < high), dy, zero),\n"
         "            tf.reduce_sum(tf.where(x <= low, dy, zero)),\n"
         "            tf.reduce_sum(tf.where(x >= high, dy, zero)))\n",
     ],
