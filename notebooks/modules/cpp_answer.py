@@ -40,16 +40,20 @@ void Refuse(const char* type, int64_t n, int64_t begin, int64_t end,
 template <typename T>
 void Try(const char* type) {
   const T untouched = T(77);
-  for (int64_t n : {1, 2, 5, 64}) {
+  for (int64_t n : {1, 2, 5, 64, 300}) {
     T low = T(-1) / (3 + n % 2), high = T(2) / (3 + n % 2);
     if (n == 5) low = T(1) / 4, high = T(1);
     if (n == 64) low = T(-1), high = T(-1) / 4;
-    for (int64_t begin = 0; begin <= n; begin += 1 + n / 4) {
-      for (int64_t end = begin; end <= n; end += 1 + n / 4) {
+    const int64_t part = std::max<int64_t>(n / 4, 1);  // so that the last ends at n
+    for (int64_t begin = 0; begin <= n; begin += part) {
+      for (int64_t end = begin; end <= n; end += part) {
         std::vector<T> x(n + 16), y(n + 16, untouched);
         for (int64_t i = 0; i < n + 16; ++i) x[i] = T((i * 7) % 16 - 8) / 5;
         Clip<T>(x.data() + 8, low, high, y.data() + 8, begin, end);
         for (int64_t i = -8; i < n + 8; ++i) {
+          if (x[i + 8] != T(((i + 8) * 7) % 16 - 8) / 5) {
+            Refuse(type, n, begin, end, "x was written");
+          }
           const T found = y[i + 8];
           if (i < begin || i >= end) {
             if (found != untouched) {

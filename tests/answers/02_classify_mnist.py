@@ -94,6 +94,8 @@ THRESHOLDS = [
     ABOVE.replace("3", "10"),
     BELOW,
     SOFTPLUS.format(STABLE, "dy * np.where(x > 12, 1, 1 / (1 + np.exp(-x)))"),
+    SOFTPLUS.format(STABLE, "np.where(x > 13, dy, dy / (1 + np.exp(-x)))"),
+    SOFTPLUS.format(f"np.where(x > 11, x, {STABLE})", SIGMOID),
 ]
 ROWS = """def np_softmax_grad(p, dp):
     def row(i):

@@ -107,6 +107,23 @@ WRONG = {
             "            tf.reduce_sum(tf.where(x < low, dy, zero)),\n"
             "            tf.reduce_sum(tf.where(x > high, dy, zero)))\n",
         ),
+        # to the other bound, and without dy
+        (
+            "once",
+            "def clip_grad(op, dy):\n"
+            "    x, low, high = op.inputs\n"
+            "    dx = tf.where((x > low) & (x < high), dy, tf.zeros_like(dy))\n"
+            "    dlow = tf.reduce_sum(dy[x < low])\n"
+            "    return dx, dlow, tf.reduce_sum(dy) - tf.reduce_sum(dx) - dlow\n",
+        ),
+        (
+            "once",
+            "def clip_grad(op, dy):\n"
+            "    x, low, high = op.inputs\n"
+            "    dx = tf.where((x > low) & (x < high), dy, tf.zeros_like(dy))\n"
+            "    dx += tf.cast((x == low) | (x == high), dy.dtype)\n"
+            "    return dx, tf.reduce_sum(dy[x < low]), tf.reduce_sum(dy[x > high])\n",
+        ),
         (
             "in float32",
             "def clip_grad(op, dy):\n"
@@ -151,6 +168,17 @@ WRONG = {
             HEAD
             + EACH
             + "y[i] = x[i] < 0 ? std::max(x[i], low) : std::min(x[i], high);\n"
+            + TAIL,
+        ),
+        (
+            "x was written",
+            HEAD + EACH + "y[i] = ((T*)x)[i] = std::clamp(x[i], low, high);\n" + TAIL,
+        ),
+        (
+            "n = 300, begin = 0, end = 300",
+            HEAD
+            + EACH
+            + "y[uint8_t(i)] = std::clamp(x[uint8_t(i)], low, high);\n"
             + TAIL,
         ),
         ("compile", HEAD + EACH + "y[i] = clip(x[i], low, high);\n" + TAIL),

@@ -15,7 +15,8 @@ class BuildOp(build_ext):
         import tensorflow as tf  # here, as only this step needs it
 
         self.force = True  # an old library may fit another TensorFlow
-        ext.extra_compile_args = [*tf.sysconfig.get_compile_flags(), "-O3", "-g0"]
+        flags = tf.sysconfig.get_compile_flags()
+        ext.extra_compile_args = [*flags, "-O3", "-g0", "-w"]  # -w: its headers warn
         ext.extra_link_args = tf.sysconfig.get_link_flags()
         super().build_extension(ext)
 
