@@ -629,6 +629,7 @@ def test_gives_says_what_differs(found, expected, words, capsys):
         (np.float16([0.1, 0.3]), np.array([0.1, 0.3])),
         (tf.constant([0.1], tf.bfloat16), np.array([0.1])),
         (tf.constant(0.1, tf.bfloat16), np.array(0.1)),
+        (tf.constant([1.05], tf.bfloat16), np.array([1.0])),  # 6 of 8 roundings
         (np.sin(np.pi * np.array([1, 0.5])), [0.0, 1.0]),
         (float("nan"), float("nan")),
         ([np.inf, 1], [np.inf, 1]),
@@ -673,6 +674,11 @@ def test_an_input_that_is_written_into_is_seen(capsys):
     judge(gives(f, [x], x**2, graph=False))
     assert "it writes into its input 0" in capsys.readouterr().out
     assert x.tolist() == [1.0, 2.0]
+
+
+def test_inputs_may_be_numbers(capsys):
+    judge(gives(lambda x: 2 * x, [3.0], 6.0, graph=False))
+    assert capsys.readouterr().out == "well done\n"
 
 
 def test_options_reach_check_gradient(capsys):
