@@ -22,13 +22,13 @@ devices or several workers (`tf.config`, `MultiWorkerMirroredStrategy`) import
 TensorFlow first: that has to happen before its first op, and this module runs one.
 """
 
-from custom_ops.building_blocks import gradient, like, sum_to
 from custom_ops.cpp_op import compile_command, load_op
 from custom_ops.exercises import gives, gradient_right, holds, judge
 from custom_ops.gradient_check import GradientReport, check_gradient
+from custom_ops.gradient_helpers import gradient, like, sum_to
 from custom_ops.mnist import load_mnist
 from custom_ops.python_op import NoGradientError, py_func
-from custom_ops.quiet_start import stderr_held_back, tf
+from custom_ops.tensorflow_start import stderr_held_back, tf
 
 __all__ = [
     "GradientReport",

@@ -18,11 +18,11 @@ _HOME = {
     "gives": "exercises",
     "gradient_right": "exercises",
     "holds": "exercises",
-    "gradient": "building_blocks",
-    "sum_to": "building_blocks",
-    "like": "building_blocks",
-    "tf": "quiet_start",
-    "stderr_held_back": "quiet_start",
+    "gradient": "gradient_helpers",
+    "sum_to": "gradient_helpers",
+    "like": "gradient_helpers",
+    "tf": "tensorflow_start",
+    "stderr_held_back": "tensorflow_start",
 }
 
 __all__ = sorted(_HOME)

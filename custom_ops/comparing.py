@@ -4,8 +4,8 @@ import numbers
 
 import numpy as np
 
-from .quiet_start import tf
 from .student_code import SHOWN_LETTERS, tidy
+from .tensorflow_start import tf
 
 KINDS = {"f": "floats", "c": "complex numbers", "i": "integers", "u": "integers",
          "b": "booleans", "S": "text", "U": "text"}

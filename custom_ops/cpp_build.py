@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 from .places import user_cache
-from .quiet_start import tf
+from .tensorflow_start import tf
 
 # Variables that tell compilers where to look for what.
 _SEARCHED = ("CPATH", "CPLUS_INCLUDE_PATH", "C_INCLUDE_PATH", "LIBRARY_PATH",

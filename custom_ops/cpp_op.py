@@ -19,7 +19,7 @@ from .cpp_build import (
     preprocessed,
     whole_library,
 )
-from .quiet_start import tf
+from .tensorflow_start import tf
 
 # Key of a library with ops -> (their names, source, module). A reload of this file
 # must not empty it: what a process has loaded it cannot unload.

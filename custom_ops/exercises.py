@@ -21,8 +21,8 @@ import numpy as np
 
 from .comparing import difference, in_graph
 from .gradient_check import check_gradient
-from .quiet_start import tf
 from .student_code import Run
+from .tensorflow_start import tf
 
 Try = namedtuple("Try", "complaint hint")  # complaint() says what is wrong, or None
 

@@ -21,8 +21,8 @@ from .gradient_report import (
 from .gradient_search import Search
 from .gradient_verdict import PRECISIONS, precision_of
 from .gradients_by_tape import Inputs, Upstreams, flat, outputs, vjps
-from .quiet_start import tf
-from .tensors import as_tensor, differentiable
+from .promises import as_tensor, differentiable
+from .tensorflow_start import tf
 
 __all__ = ["GradientReport", "check_gradient"]
 
@@ -158,7 +158,7 @@ def _tensors(inputs):
     if not isinstance(inputs, (list, tuple)):
         raise TypeError("check_gradient: inputs must be a list, got "
                         f"{type(inputs).__name__}; pass [x] for a single x")
-    xs = [tf.identity(as_tensor(*pair, "check_gradient"))
+    xs = [tf.identity(as_tensor(pair[1], f"check_gradient: input {pair[0]}"))
           for pair in enumerate(inputs)]
     if not any(map(differentiable, xs)):
         raise TypeError("check_gradient: no input is of float or complex dtype; got "

@@ -4,8 +4,8 @@ import numpy as np
 
 from .gradient_verdict import PRECISIONS
 from .gradients_by_tape import flat, vjps
-from .quiet_start import tf
-from .tensors import differentiable
+from .promises import differentiable
+from .tensorflow_start import tf
 
 
 def in_float64(check, numbers=None):

@@ -6,7 +6,7 @@ from .differences import SURE
 from .gradient_in_float64 import right_in_float64
 from .gradient_report import short
 from .gradients_by_tape import vjps
-from .quiet_start import tf
+from .tensorflow_start import tf
 
 
 def require_linear(check, gradient):

@@ -1,26 +1,39 @@
-"""A py_func on a `keras.Input`, as a layer. Keras is slow to load: import this late."""
+"""A `py_func` on a `keras.Input`, as a layer. Import it late: Keras is slow to load."""
 
 import keras
 
+from .promises import as_tensor, is_tensor
 
-class PyFuncLayer(keras.layers.Layer):
-    """Calls an op on its inputs as they are: Keras would cast them to its own dtype."""
 
+def call_as_layer(op, inputs, specs):
+    """Call a new layer that calls `op(inputs)`; `specs`: what it promises to return."""
+    for spec in specs:
+        if spec.shape.rank is None:
+            dtype = f"tf.{spec.dtype.name}"
+            raise ValueError(
+                f"py_func: Keras needs the shape of each output; instead of {dtype} "
+                f"give Tout a tf.TensorSpec, such as tf.TensorSpec(x.shape, {dtype})")
+    return _PyFuncLayer(_PythonCode(op))([  # Keras takes no numbers
+        x if is_tensor(x) else as_tensor(x, f"py_func: input {index}")
+        for index, x in enumerate(inputs)])
+
+
+class _PyFuncLayer(keras.layers.Layer):
     def __init__(self, op, **options):
+        # Keras would cast the inputs to a dtype of its own.
         super().__init__(**{**options, "autocast": False})
-        self.op = op if isinstance(op, PythonCode) else PythonCode(op)
+        self.op = op
         self.supports_jit = False  # so Model.compile does without XLA, on a GPU too
 
     def call(self, inputs):
         return self.op.call(inputs)
 
     def get_config(self):
-        """For a clone of the model, which shares the op; it can't be written down."""
         return {**super().get_config(), "op": self.op}
 
 
-class PythonCode:
-    """A function that Keras hands on as it is, and can't write into a file."""
+class _PythonCode:
+    """A function that clones of a layer share, and that goes into no file."""
 
     def __init__(self, call):
         self.call = call

@@ -1,160 +1,63 @@
-"""`py_func`: a NumPy function as a TensorFlow op with a gradient of its own."""
+"""`py_func`: a NumPy function as a TensorFlow op with a gradient of its own.
+
+The idea fits into a dozen lines, which lesson 09 explains:
+
+    def py_func(func, inp, Tout, grad):
+        @tf.custom_gradient
+        def run(*inputs):
+            y = tf.numpy_function(func, inputs, Tout)
+            op = SimpleNamespace(inputs=inputs, outputs=[y])
+
+            def backward(dy):
+                return grad(op, dy)
+
+            return y, backward
+
+        return run(*inp)
+
+`tf.numpy_function` runs `func`; `tf.custom_gradient` tells TensorFlow to call `grad`
+when somebody asks for the gradient. This module does the same two things, and keeps
+the promises that those lines break: what `func` and `grad` return is held to what was
+promised (`promises.py`), a missing gradient is an error, and a graph that is no longer
+used takes `func` and `grad` with it. For these it does by hand what the two do:
+
+* **Run `func`.** Eagerly, it is called there and then. In a graph there are no numbers
+  yet: the graph gets a node of the type PyFunc, which holds a text, its *token*. When
+  the node runs, TensorFlow looks the token up in a table of Python functions.
+* **Tell of the gradient**, in the two places where TensorFlow looks for it. A tape
+  keeps a *record* of each op that it saw, eagerly or while a `tf.function` is traced:
+  `record_operation` writes ours. Whatever starts from a finished graph has no such
+  record, and reads the name of a registered gradient on the node: `tf.gradients` in a
+  session does, and so does a tape around a `tf.function`. `_gradient_of_node` is
+  registered under a name, and `gradient_override_map` writes that name on the node.
+"""
 
 import re
 import uuid
+from collections import namedtuple
 
 import numpy as np
 
-from . import hangs
-from .errors import as_status, code_of, names_of, with_remedy
-from .gradients import NoGradientError, Op, call_grad
-from .lifetimes import keep
-from .memory import owned
-from .quiet_start import tf
-from .results import as_promised, require_shapes, specs_of
-from .tensorflow_private import (
-    TENSORS_MEMORY,
-    EagerFunc,
-    py_funcs,
-    record_operation,
-    stop_recording,
+from .promises import (
+    as_graph_error,
+    as_promised,
+    as_tensor,
+    differentiable,
+    gradients_as_promised,
+    name_of,
+    owned,
+    promised_outputs,
 )
-from .tensors import as_array, as_tensor, differentiable, is_tensor
+from .tensorflow_private import EagerFunc, py_funcs, record_operation, stop_recording
+from .tensorflow_start import tf
 
 __all__ = ["NoGradientError", "py_func"]
 
 
-class _PyOp(EagerFunc):
-    """The Python half of one op: its two functions, and the promises about them.
+class NoGradientError(LookupError):
+    """A gradient was asked for, and there is none."""
 
-    A graph's op PyFunc finds it in the table `py_funcs` and calls it.
-    """
-
-    def __init__(self, func, Tout, grad, name):
-        self.func, self.grad, self.specs = func, grad, specs_of(Tout)
-        # Code that AutoGraph rewrote has free variables, and must not make it rewrite
-        # what it calls. Other code is spared the 20 microseconds that this takes, and
-        # so is what NumPy computes in C: all but the objects of np.frompyfunc.
-        code = code_of(func)
-        in_c = isinstance(func, np.ufunc) and func.types and "O" not in func.types[0]
-        if not in_c and (code is None or code.co_freevars):
-            self.func = tf.autograph.experimental.do_not_convert(func)
-        own_name, qualified = names_of(func)
-        name = re.sub(r"[^A-Za-z0-9_./-]", "", str(name or own_name))
-        self.name = name.lstrip("_/-").rstrip("/") or "py_func"
-        self.label = f"py_func '{self.name}' (function {qualified})"
-        self.in_eager_world = tf.compat.v1.executing_eagerly_outside_functions()
-        # numba, told the types, takes no read-only arrays, and compiles nothing new.
-        self.copies = (type(func).__module__.startswith("numba.")
-                       and getattr(func, "_can_compile", None) is False)
-
-    def run(self, arrays):
-        """Call `func` on read-only arrays; return arrays as `Tout` promised."""
-        for array in arrays:
-            array.setflags(write=False)  # the memory is TensorFlow's
-        given = [array.copy() for array in arrays] if self.copies else arrays
-        try:
-            results = self.func(*given)
-        except (ValueError, TypeError) as error:
-            told = with_remedy(error, arrays, self.label)
-            if told is error:
-                raise
-            raise told from error
-        return as_promised(results, self.specs, self.label)
-
-    def __call__(self, device, token, arrays):
-        """Run inside a graph, which takes over without a copy what is its alone."""
-        arrays = [a if isinstance(a, np.ndarray) else  # a scalar is a number here
-                  np.asarray(a, object if isinstance(a, bytes) else None)
-                  for a in arrays]
-        outer = hangs.begin(self.label)
-        try:
-            return owned(self.run(arrays), lambda: self.shared(arrays))
-        except BaseException as error:  # KeyboardInterrupt, too, has no other way out
-            raise as_status(error, self.label) from None
-        finally:
-            hangs.end(outer)
-
-    def shared(self, arrays):
-        """The inputs in TensorFlow's memory, which nobody writes as long as it is used.
-
-        Only the variables of a graph of TensorFlow 1 do that.
-        """
-        if not self.in_eager_world:
-            return []
-        return [a for a in arrays if type(a.base).__name__ == TENSORS_MEMORY]
-
-    def vjp(self, op, dys, when_run=False):
-        """Call `grad`: from one dy for each output to one gradient an input.
-
-        Without `grad` it raises NoGradientError or, `when_run`, returns tensors
-        that do: TensorFlow traces gradients in advance that nobody may ask for.
-        """
-        if self.grad is not None:
-            return call_grad(self.grad, op, dys, self.label)
-        text = (f"{self.label} has no gradient; pass grad=... to py_func, or put "
-                "tf.stop_gradient around its result")
-        if when_run:
-            return _gradients_that_raise(text, op.inputs, dys)
-        raise NoGradientError(text)
-
-
-def _gradients_that_raise(text, inputs, dys):
-    """For each input a gradient that raises NoGradientError when it is computed.
-
-    Zeros are let through: a tape around a `tf.function` computes the gradients of
-    all its outputs, with zeros for those that nobody asked for.
-    """
-
-    def raise_unless_zero(*dys):
-        if any(dy.any() for dy in dys):
-            raise NoGradientError(text)
-        return 0
-
-    dys = [dy for dy in dys if dy is not None]
-    return [tf.fill(tf.shape(x), py_func(raise_unless_zero, dys, x.dtype, False))
-            if differentiable(x) else None for x in inputs]
-
-
-# One gradient for every op that py_func makes in a graph, registered once. The
-# name is new in each import: a reloaded module must not meet its older self.
-_GRADIENT = f"PyFuncWithGradient-{uuid.uuid4()}"
-
-
-@tf.RegisterGradient(_GRADIENT)
-def _gradient_in_graph(op, *dys):
-    if op is None:  # tf.saved_model.save asks so, with op.inputs instead of dys
-        text = "a SavedModel does not hold the gradient of a py_func"
-        with tf.control_dependencies([tf.debugging.Assert(False, [text])]):
-            return [tf.identity(x) for x in dys]
-    py_op = py_funcs.get(op.get_attr("token").decode())
-    if py_op is None:
-        raise LookupError(f"the Python code of op '{op.name}' is gone")
-    in_advance = op.graph is not tf.compat.v1.get_default_graph()
-    return py_op.vjp(op, dys, when_run=in_advance)
-
-
-def _graph_op(py_op, inputs, stateful):
-    """Add the op to the graph that is being built; return its outputs."""
-    graph = tf.compat.v1.get_default_graph()
-    if getattr(graph, "name", "").startswith("scratch_graph"):  # of a keras.Input
-        require_shapes(py_op.specs)
-    # The token is also what a process reads that has the graph, but not the code.
-    token = (f"{py_op.label}, which is Python code: a SavedModel cannot hold it, so "
-             f"run it in the process that made it [{uuid.uuid4()}]")
-    keep(py_op, token, graph)
-    make = tf.raw_ops.PyFunc if stateful else tf.raw_ops.PyFuncStateless
-    override = dict.fromkeys(("PyFunc", "PyFuncStateless"), _GRADIENT)
-    with graph.gradient_override_map(override), stop_recording():
-        outputs = make(input=inputs, token=token, name=py_op.name,
-                       Tout=[spec.dtype for spec in py_op.specs])
-        if not py_op.specs:
-            return []
-        for y, spec in zip(outputs, py_op.specs, strict=True):
-            y.set_shape(spec.shape)
-        # An op of its own: set_shape alone is lost on the graph's optimizer.
-        return [y if spec.shape.rank is None else tf.ensure_shape(y, spec.shape)
-                for y, spec in zip(outputs, py_op.specs, strict=True)]
+    __init__ = Exception.__init__  # AutoGraph then keeps the class of the error
 
 
 @tf.autograph.experimental.do_not_convert
@@ -187,10 +90,10 @@ def py_func(func, inp, Tout, stateful=True, name=None, grad=None):
         One tensor, or a list of tensors where `Tout` is a list.
 
     Raises:
-        TypeError: `func`, `inp` or `Tout` of a wrong type; a result or a
-            gradient of another kind than promised.
+        TypeError: an argument of a wrong type; a result or a gradient of another
+            kind than promised.
         ValueError: a wrong number of results or gradients, a wrong shape, an
-            integer that does not fit, an input that `func` writes into.
+            integer that does not fit, an array that `func` may not write to.
         NoGradientError: (a LookupError) a gradient is asked for, and there is
             none. Where TensorFlow prepares gradients in advance, when they run.
         tf.errors.OpError: any of these, or an error of `func` itself, as a graph
@@ -206,38 +109,184 @@ def py_func(func, inp, Tout, stateful=True, name=None, grad=None):
         >>> float(tape.gradient(y, x))
         6.0
 
-    The op is Python code: a SavedModel cannot hold it, XLA cannot compile it
-    (`jit_compile=True` fails and names PyFunc; on a GPU, `Model.compile` needs
-    jit_compile=False where a layer of your own calls the op), and it runs in this
-    process, on the CPU.
+    The op is Python code. It runs in this process, on the CPU. XLA cannot compile it:
+    `jit_compile=True` fails and names PyFunc (on a GPU, `Model.compile` needs
+    jit_compile=False where a layer of your own calls the op). No file holds it: a
+    SavedModel that was loaded, a frozen or pruned graph, or a dataset inside another
+    dataset runs it only while the function that was traced with it is kept.
+
+    In `func`, call no `tf.function`: as in `tf.numpy_function`, it waits for ever
+    where all of TensorFlow's threads are busy with such functions. Call it before
+    or after the op, or use `tf.py_function`.
+
+    Private names of TensorFlow are used, all in `tensorflow_private.py`; so this
+    works with the releases that requirements.txt names.
 
     Source: the recipe of 2016, a gradient registered under a random name and put
     in place by `Graph.gradient_override_map`, is from the gist
     harpone/3453185b41d8d985356cbe5e57d67342, after the discussion in
-    https://github.com/tensorflow/tensorflow/issues/1095. Tapes do not see such an
-    override; here they are told, and one registered gradient serves every op.
+    https://github.com/tensorflow/tensorflow/issues/1095.
     """
     if not callable(func):
         raise TypeError(f"py_func: func must be callable, got {func!r}")
+    if callable(stateful):
+        raise TypeError(f"py_func: stateful must be True or False, got {stateful!r}; "
+                        "pass a gradient by its name: grad=...")
     if not isinstance(inp, (list, tuple)):
         raise TypeError("py_func: inp must be a list of inputs, got "
                         f"{type(inp).__name__}; pass [x] for a single x")
-    py_op = _PyOp(func, Tout, grad, name)
+    several = isinstance(Tout, (list, tuple))
+    promised = promised_outputs(Tout)
     if any(type(x).__name__ == "KerasTensor" for x in inp):
-        from .keras_layer import PyFuncLayer  # only here, for Keras is slow to load
+        from .keras_layer import call_as_layer  # only here, for Keras is slow to load
 
-        require_shapes(py_op.specs)
-        Tout = list(Tout) if isinstance(Tout, (list, tuple)) else Tout
-        layer = PyFuncLayer(lambda xs: py_func(func, xs, Tout, stateful, name, grad))
-        return layer([x if is_tensor(x) else as_tensor(index, x)
-                      for index, x in enumerate(inp)])  # Keras takes no numbers
-    inputs = [as_tensor(*pair) for pair in enumerate(inp)]
+        specs = [tf.TensorSpec(y.shape, y.dtype) for y in promised]
+        return call_as_layer(lambda inputs: py_func(
+            func, inputs, specs if several else specs[0], stateful, name, grad),
+            inp, specs)
+    inputs = [as_tensor(x, f"py_func: input {index}") for index, x in enumerate(inp)]
+    py_op = _PythonOp(func, inputs, promised, grad, name)
     if tf.executing_eagerly():
-        results = py_op.run([as_array(x) for x in inputs])
-        outputs = [tf.constant(result, spec.dtype)
-                   for result, spec in zip(results, py_op.specs, strict=True)]
+        outputs = py_op.run_eagerly(inputs)
     else:
-        outputs = _graph_op(py_op, inputs, stateful)
+        outputs = py_op.add_node(inputs, stateful)
     op = Op(tuple(inputs), tuple(outputs), py_op.name)
     record_operation(py_op.name, outputs, inputs, lambda *dys: py_op.vjp(op, dys))
-    return list(outputs) if isinstance(Tout, (list, tuple)) else outputs[0]
+    return list(outputs) if several else outputs[0]
+
+
+Op = namedtuple("Op", "inputs outputs name")  # what `grad` gets in every mode
+
+
+class _PythonOp(EagerFunc):
+    """The Python half of an op: its two functions, and what is promised of them."""
+
+    def __init__(self, func, inputs, outputs, grad, name):
+        self.func, self.grad, self.outputs = func, grad, outputs
+        self.input_dtypes = [x.dtype.as_numpy_dtype for x in inputs]
+        function = name_of(func)
+        # What TensorFlow allows in the name of a node
+        name = re.sub(r"[^A-Za-z0-9_./-]", "", str(name or function.split(".")[-1]))
+        self.name = name.strip("_/-") or "py_func"
+        self.label = f"py_func '{self.name}' (function {function})"
+
+    def run_eagerly(self, inputs):
+        """Call `func` now, on the numbers of eager tensors; return the outputs."""
+        return [tf.constant(result, output.dtype)
+                for result, output in zip(self.run(inputs), self.outputs, strict=True)]
+
+    def add_node(self, inputs, stateful):
+        """Add a node to the graph that is being built; return its outputs."""
+        graph = tf.compat.v1.get_default_graph()
+        # Who has the graph but not the Python code reads the token in an error.
+        token = (f"{self.label}: its Python code, which no SavedModel and no frozen "
+                 "graph holds; run it in the process that traced it, as long as the "
+                 f"function is kept that was traced [{uuid.uuid4()}]")
+        py_funcs._funcs[token] = self
+        for owner in _graphs_around(graph):
+            owner.add_to_collection(_PythonOp, self)  # the table's reference is weak
+        make = tf.raw_ops.PyFunc if stateful else tf.raw_ops.PyFuncStateless
+        gradient = dict.fromkeys(("PyFunc", "PyFuncStateless"), _GRADIENT)
+        with graph.gradient_override_map(gradient), stop_recording():
+            ys = make(input=inputs, token=token, name=self.name,
+                      Tout=[output.dtype for output in self.outputs])
+            if not self.outputs:
+                return []
+            for y, output in zip(ys, self.outputs, strict=True):
+                y.set_shape(output.shape)
+            # An op of its own: a shape that is only set is not part of the graph.
+            return [y if y.shape.rank is None else tf.ensure_shape(y, y.shape)
+                    for y in ys]
+
+    @tf.autograph.experimental.do_not_convert
+    def __call__(self, device, token, arrays):
+        """Run in a graph: TensorFlow calls this when it comes to the node."""
+        try:
+            return owned(self.run(arrays))
+        except BaseException as error:  # KeyboardInterrupt, too, has no other way out
+            raise as_graph_error(error, self.label) from error
+
+    def run(self, inputs):
+        """Call `func` on read-only arrays; return arrays, as promised."""
+        arrays = [np.asarray(x, dtype)
+                  for x, dtype in zip(inputs, self.input_dtypes, strict=True)]
+        for array in arrays:
+            array.setflags(write=False)  # the memory is TensorFlow's
+        if type(self.func).__module__.startswith("numba."):
+            # Compiled for a written signature, it takes no read-only arrays.
+            arrays = [array.copy() for array in arrays]
+        try:
+            results = self.func(*arrays)
+        except ValueError as error:
+            if "read-only" not in str(error):
+                raise
+            raise ValueError(
+                f"{self.label} writes into a read-only array ({error}); its inputs are "
+                "read-only, for they belong to TensorFlow: to change one, copy it "
+                "first: x = x.copy()") from error
+        return as_promised(results, self.outputs, self.label)
+
+    def vjp(self, op, dys, when_run=False):
+        """Call `grad`: from one dy for each output to one gradient for each input.
+
+        Without `grad` it raises NoGradientError or, `when_run`, returns tensors
+        that do: TensorFlow traces gradients in advance that nobody may ask for.
+        """
+        if self.grad is not None:
+            dys = [tf.zeros_like(y) if dy is None else tf.convert_to_tensor(dy)
+                   for y, dy in zip(op.outputs, dys, strict=True)]
+            given = Op(list(op.inputs), list(op.outputs), op.name)  # lists of its own
+            return gradients_as_promised(self.grad(given, *dys), op.inputs, self.label)
+        text = (f"{self.label} has no gradient; pass grad=... to py_func, or put "
+                "tf.stop_gradient around its result")
+        if when_run:
+            return _gradients_that_raise(text, op.inputs, dys)
+        raise NoGradientError(text)
+
+
+def _graphs_around(graph):
+    """The graph and those that it is part of: each may run without the others.
+
+    Each holds the op for as long as it lives; the graph of eager mode, which lives as
+    long as the process, does not.
+    """
+    while graph.building_function:
+        yield graph
+        graph = graph.outer_graph
+    if not tf.compat.v1.executing_eagerly_outside_functions():
+        yield graph
+
+
+# The name is new in each import, for a name is registered only once.
+_GRADIENT = f"PyFuncWithGradient-{uuid.uuid4()}"
+
+
+@tf.RegisterGradient(_GRADIENT)
+def _gradient_of_node(node, *dys):
+    """The gradient of every node that py_func makes, for who finds it in a graph."""
+    if node is None:  # tf.saved_model.save asks so, with the inputs instead of dys
+        text = "a SavedModel does not hold the gradient of a py_func"
+        with tf.control_dependencies([tf.debugging.Assert(False, [text])]):
+            return [tf.identity(x) for x in dys]
+    py_op = py_funcs.get(node.get_attr("token").decode())
+    if py_op is None:
+        raise LookupError(f"the Python code of op '{node.name}' is gone")
+    in_advance = node.graph is not tf.compat.v1.get_default_graph()
+    return py_op.vjp(node, dys, when_run=in_advance)
+
+
+def _gradients_that_raise(text, inputs, dys):
+    """For each input a gradient that raises NoGradientError when it is computed.
+
+    Zeros are let through: a tape around a `tf.function` computes the gradients of
+    all its outputs, with zeros for those that nobody asked for.
+    """
+
+    def raise_unless_zero(*dys):
+        if any(dy.any() for dy in dys):
+            raise NoGradientError(text)
+        return 0
+
+    dys = [dy for dy in dys if dy is not None]
+    return [tf.fill(tf.shape(x), py_func(raise_unless_zero, dys, x.dtype, False))
+            if differentiable(x) else None for x in inputs]

@@ -20,7 +20,7 @@ import types
 import warnings
 from pathlib import Path
 
-from .quiet_start import tf
+from .tensorflow_start import tf
 
 SHOWN_LINES = 10  # of what the student's code printed
 SHOWN_LETTERS = 300  # of a line, a message, a value

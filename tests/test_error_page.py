@@ -11,7 +11,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-
 from custom_ops.quiet_start import stderr_held_back
 
 PAGE = Path(__file__).resolve().parents[1] / "site" / "errors.md"

@@ -4,12 +4,9 @@ import ctypes
 import mmap
 import weakref
 
-import hypothesis
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 
-from custom_ops.memory import owned
 from utils import py_func, tf
 
 V1 = tf.compat.v1
@@ -119,57 +116,14 @@ def test_a_result_that_somebody_holds_is_copied(case):
     assert [float(y[0]) for y in list(data)] == [0, 1, 2, 3]
 
 
-@hypothesis.settings(max_examples=60, deadline=None, derandomize=True)
-@hypothesis.given(
-    views=st.lists(st.sampled_from(["slice", "view", "reshape", "int32"]), max_size=4),
-    held=st.sampled_from(["nothing", "owner", "result", "between"]),
-)
-def test_only_what_nobody_holds_goes_uncopied(views, held):
-    steps = {
-        "slice": lambda a: a[:8],
-        "view": lambda a: a.view(),
-        "reshape": lambda a: a.reshape(-1),
-        "int32": lambda a: a.view(np.int32),
-    }
-    chain = [np.zeros(16, np.float32)]
-    for view in views:
-        chain.append(steps[view](chain[-1]))
-    place = chain[-1].ctypes.data
-    kept = {"owner": chain[:1], "result": chain[-1:], "between": chain[1:-1]}.get(held)
-    results = [chain.pop()]
-    del chain
-    (result,) = owned(results, list)
-    if kept:
-        assert result.ctypes.data != place
-    else:
-        assert result.ctypes.data == place  # no copy that is not needed
-
-
-@pytest.mark.parametrize("first", ["an input", "texts", "its own"])
-def test_each_result_is_looked_at_by_itself(first):
-    given, shared = np.zeros(N), np.zeros(N)
-    before = {
-        "an input": given,
-        "texts": np.array(["a"], object),
-        "its own": np.zeros(N),
-    }.pop(first)
-    results = [before, shared]
-    del before
-    place = results[0].ctypes.data
-    owned(results, lambda: [given])
-    assert results[0].ctypes.data == place
-    assert results[1] is not shared
-
-
-def test_what_is_certain_goes_uncopied():
-    places = []
+def test_a_fresh_result_is_not_copied():
+    """Its memory is TensorFlow's from then on, where it lies as TensorFlow needs it."""
+    places, seen = [], []
 
     def func(x):
-        fresh = np.ones(1 << 16, np.float32) if x.ndim else None
+        fresh = np.ones(1 << 16, np.float32)
         places.append(fresh.ctypes.data)
-        return fresh.reshape(2, -1)
-
-    seen = []
+        return fresh
 
     def look(x):
         seen.append(x.ctypes.data)
@@ -179,25 +133,9 @@ def test_what_is_certain_goes_uncopied():
     def run(x):
         return py_func(look, [py_func(func, [x], tf.float32)], tf.float32)
 
-    for _ in range(8):  # TensorFlow copies what is not aligned
+    for _ in range(8):
         run(tf.ones(3))
-    aligned_ones = [place for place in places if place % 64 == 0]
-    assert set(aligned_ones) <= set(seen)
-
-
-def test_an_input_goes_through_uncopied():
-    places = []
-
-    def note(x):
-        places.append(x.ctypes.data)
-        return x
-
-    @tf.function
-    def run(x):
-        return py_func(note, [py_func(note, [x], tf.float32)], tf.float32)
-
-    run(tf.ones(1 << 10))
-    assert places[0] == places[1]
+    assert {place for place in places if place % 64 == 0} <= set(seen)
 
 
 def test_variables_of_tensorflow_1_do_not_show_through():

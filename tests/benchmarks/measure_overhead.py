@@ -1,11 +1,13 @@
-"""What a call of py_func costs, beside the bare recipe that it replaces.
+"""What a call of py_func costs, beside the bare recipe or an older py_func.
 
-    .venv/bin/python tests/benchmarks/measure_overhead.py
+    .venv/bin/python tests/benchmarks/measure_overhead.py [CHECKOUT]
 
-The bare recipe is tf.custom_gradient around tf.numpy_function. Both run in turn,
+The bare recipe is tf.custom_gradient around tf.numpy_function; with the folder of
+another checkout, it is the py_func of that checkout. Both run in turn, in one process,
 many times; the table gives medians and their ratio. Run it on a quiet machine.
 """
 
+import importlib.util
 import os
 import statistics
 import sys
@@ -25,9 +27,25 @@ def square_grad(op, dy):
     return 2 * op.inputs[0] * dy
 
 
-def helper(x):
-    spec = tf.TensorSpec(x.shape, x.dtype)
-    return py_func(np.square, [x], spec, grad=square_grad)
+def squared_by(py_func):
+    def square(x):
+        spec = tf.TensorSpec(x.shape, x.dtype)
+        return py_func(np.square, [x], spec, grad=square_grad)
+
+    return square
+
+
+def py_func_of(checkout):
+    """The py_func of another checkout, beside ours."""
+    package = Path(checkout, "custom_ops")
+    spec = importlib.util.spec_from_file_location(
+        "other_custom_ops",
+        package / "__init__.py",
+        submodule_search_locations=[str(package)],
+    )
+    sys.modules[spec.name] = module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.py_func
 
 
 @tf.custom_gradient
@@ -77,18 +95,21 @@ def compare(ours, theirs, x, times):
 
 
 def main():
+    helper, other, name = squared_by(py_func), bare, "bare"
+    if sys.argv[1:]:
+        other, name = squared_by(py_func_of(sys.argv[1])), "other"
     print(f"TensorFlow {tf.__version__}, load {os.getloadavg()[0]:.2f}")
-    print(f"{'':24}{'py_func':>12}{'bare':>12}{'ratio':>8}")
+    print(f"{'':24}{'py_func':>12}{name:>12}{'ratio':>8}")
     for size in (1, 1000, 100_000, 4_000_000):
         x = tf.ones([size])
         times = max(1, min(100, 1_000_000 // size))
         rows = {
-            "eager call": (helper, bare, times, 1),
-            "eager gradient": (differentiated(helper), differentiated(bare), times, 1),
-            "graph call": (in_graph(helper), in_graph(bare), 1, CALLS_IN_GRAPH),
+            "eager call": (helper, other, times, 1),
+            "eager gradient": (differentiated(helper), differentiated(other), times, 1),
+            "graph call": (in_graph(helper), in_graph(other), 1, CALLS_IN_GRAPH),
             "graph gradient": (
                 in_graph(differentiated(helper)),
-                in_graph(differentiated(bare)),
+                in_graph(differentiated(other)),
                 1,
                 CALLS_IN_GRAPH,
             ),

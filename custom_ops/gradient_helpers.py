@@ -1,7 +1,7 @@
 """What more than one lesson needs: each is built by hand in the lesson named below,
 and imported by the later ones."""
 
-from .quiet_start import tf
+from .tensorflow_start import tf
 
 
 def gradient(f, x):

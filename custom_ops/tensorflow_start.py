@@ -1,9 +1,8 @@
 """Starts TensorFlow without its start-up messages, the same on every processor.
 
-Import this before TensorFlow: it keeps TensorFlow's start-up messages out of your
-notebook and makes its numbers independent of the processor. Only to set up devices
-or several workers (`tf.config`, `MultiWorkerMirroredStrategy`) import TensorFlow
-first: that has to happen before its first op, and this module runs one.
+Import this before TensorFlow, except to set up devices or several workers
+(`tf.config`, `MultiWorkerMirroredStrategy`): those have to come before TensorFlow's
+first op, and this module runs one. So import TensorFlow first there.
 """
 
 import contextlib
@@ -17,20 +16,10 @@ import tempfile
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 # A C++ kernel that fails raises an error in Python; the log repeats it.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-
-
-def cores():
-    """How many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-# By default TensorFlow runs graphs on one thread for each core. A py_func holds one of
-# them, and what it calls of TensorFlow may need another. (Many would slow every graph
-# down: TensorFlow's threads sleep the sooner the more they are.)
-if not os.environ.get("TF_NUM_INTEROP_THREADS") and cores() == 1:
-    os.environ["TF_NUM_INTEROP_THREADS"] = "2"
+# TensorFlow runs graphs on one thread for each core. A py_func takes one, and what
+# it calls of TensorFlow may need another.
+if hasattr(os, "sched_getaffinity") and len(os.sched_getaffinity(0)) == 1:
+    os.environ.setdefault("TF_NUM_INTEROP_THREADS", "2")
 
 
 @contextlib.contextmanager
@@ -57,33 +46,25 @@ def stderr_held_back(shown_on_failure=True):
             yield
         except BaseException:
             if shown_on_failure:
-                os.dup2(saved, 2)
                 held.seek(0)
-                os.write(2, held.read())
+                os.write(saved, held.read())
             raise
         finally:
             os.dup2(saved, 2)
             os.close(saved)
 
 
-@contextlib.contextmanager
-def _garbage_left():
-    """Don't look for garbage among all that TensorFlow loads: a fifth of the time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
 if "tensorflow" in sys.modules:  # then devices may still have to be configured
     import tensorflow as tf
 else:
-    # What TensorFlow loads may want a stderr, and there may be none.
     some_stderr = contextlib.redirect_stderr(sys.stderr or io.StringIO())
-    with some_stderr, stderr_held_back(), _garbage_left():
-        import tensorflow as tf
+    collecting = gc.isenabled()
+    gc.disable()  # to look for garbage among all that TensorFlow loads takes a second
+    try:
+        with some_stderr, stderr_held_back():
+            import tensorflow as tf
 
-        tf.identity(0.0)  # the first op starts the devices, and they write too
+            tf.identity(0.0)  # the first op starts the devices, and they write too
+    finally:
+        if collecting:
+            gc.enable()
