@@ -1,25 +1,18 @@
 """The door to the helper that every lesson imports, and that you may copy.
 
-* `py_func` turns a NumPy function into a TensorFlow op with its own gradient.
-  Without one it raises a `NoGradientError`.
+* `py_func` turns a NumPy function into a TensorFlow op with its own gradient; without
+  one it raises a `NoGradientError` when a gradient is asked for.
 * `check_gradient` compares an op's gradient with central differences, and returns a
   `GradientReport`.
-* `load_op` compiles an op that is written in C++, and loads it; `compile_command` is
-  the command it runs.
+* `load_op` compiles an op written in C++ and loads it; `compile_command` is how.
 * `load_mnist` loads handwritten digits, with no network.
-* `judge` says whether an answer is right; `gradient_right`, `gives` and `holds` are
-  what it tries.
+* `judge` says whether an answer is right; it tries `gradient_right`, `gives`, `holds`.
 * `gradient`, `sum_to` and `like` are what several lessons need.
 * `tf` is TensorFlow, started without its messages; `stderr_held_back` holds back
   what C++ writes later on.
 
-Each name is at home in a module of the package `custom_ops`, beside this file; to
-use them in work of your own, install or copy that package.
-
-Import this module before TensorFlow: it keeps TensorFlow's start-up messages out
-of your notebook and makes its numbers independent of the processor. Only to set up
-devices or several workers (`tf.config`, `MultiWorkerMirroredStrategy`) import
-TensorFlow first: that has to happen before its first op, and this module runs one.
+They live in the package `custom_ops` beside this file; install or copy that for work
+of your own. Import this before TensorFlow (`custom_ops/tensorflow_start.py` says why).
 """
 
 from custom_ops.cpp_op import compile_command, load_op
@@ -31,20 +24,7 @@ from custom_ops.python_op import NoGradientError, py_func
 from custom_ops.tensorflow_start import stderr_held_back, tf
 
 __all__ = [
-    "GradientReport",
-    "NoGradientError",
-    "check_gradient",
-    "compile_command",
-    "gives",
-    "gradient",
-    "gradient_right",
-    "holds",
-    "judge",
-    "like",
-    "load_mnist",
-    "load_op",
-    "py_func",
-    "stderr_held_back",
-    "sum_to",
-    "tf",
-]
+    "GradientReport", "NoGradientError", "check_gradient", "compile_command", "gives",
+    "gradient", "gradient_right", "holds", "judge", "like", "load_mnist", "load_op",
+    "py_func", "stderr_held_back", "sum_to", "tf",
+]  # fmt: skip

@@ -1,40 +1,30 @@
 """TensorFlow ops written in Python, with a gradient of their own, and its check.
 
-Each name is loaded when it is first used, so that `custom_ops.differences`, which
-is NumPy alone, does not wait for TensorFlow.
+Each name is loaded when it is first used, for TensorFlow is slow to load and
+`load_mnist` does without it.
 """
 
 from importlib import import_module
 
-_HOME = {
-    "py_func": "python_op",
-    "NoGradientError": "python_op",
-    "check_gradient": "gradient_check",
-    "GradientReport": "gradient_report",
-    "load_op": "cpp_op",
-    "compile_command": "cpp_op",
-    "load_mnist": "mnist",
-    "judge": "exercises",
-    "gives": "exercises",
-    "gradient_right": "exercises",
-    "holds": "exercises",
-    "gradient": "gradient_helpers",
-    "sum_to": "gradient_helpers",
-    "like": "gradient_helpers",
-    "tf": "tensorflow_start",
-    "stderr_held_back": "tensorflow_start",
+_MODULES = {
+    "python_op": ["py_func", "NoGradientError"],
+    "gradient_check": ["check_gradient", "GradientReport"],
+    "cpp_op": ["load_op", "compile_command"],
+    "mnist": ["load_mnist"],
+    "exercises": ["judge", "gives", "gradient_right", "holds"],
+    "gradient_helpers": ["gradient", "sum_to", "like"],
+    "tensorflow_start": ["tf", "stderr_held_back"],
 }
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
-__all__ = sorted(_HOME)
+__all__ = sorted(_MODULE_OF)
 
 
 def __getattr__(name):
-    if name not in _HOME:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f".{_HOME[name]}", __name__), name)
-    globals()[name] = value
-    return value
+    return getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
 
 
 def __dir__():
-    return sorted({*globals(), *_HOME})
+    return sorted({*globals(), *__all__})

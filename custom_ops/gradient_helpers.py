@@ -1,5 +1,4 @@
-"""What more than one lesson needs: each is built by hand in the lesson named below,
-and imported by the later ones."""
+"""What several lessons need: built by hand in one, and imported by the later ones."""
 
 from .tensorflow_start import tf
 
@@ -32,7 +31,7 @@ def gradient(f, x):
     with tf.GradientTape() as tape:
         tape.watch(xs)
         y = f(*xs)
-    dxs = [None if dx is None else tf.convert_to_tensor(dx)
+    dxs = [None if dx is None else tf.convert_to_tensor(dx)  # tf.gather's is sparse
            for dx in tape.gradient(y, xs)]
     return dxs if several else dxs.pop()
 

@@ -1,8 +1,8 @@
 """Starts TensorFlow without its start-up messages, the same on every processor.
 
-Import this before TensorFlow, except to set up devices or several workers
-(`tf.config`, `MultiWorkerMirroredStrategy`): those have to come before TensorFlow's
-first op, and this module runs one. So import TensorFlow first there.
+Import this before TensorFlow. Only to set up devices or several workers (`tf.config`,
+`MultiWorkerMirroredStrategy`), which has to come before the first op, import TensorFlow
+first: this module runs an op.
 """
 
 import contextlib
@@ -23,8 +23,8 @@ if hasattr(os, "sched_getaffinity") and len(os.sched_getaffinity(0)) == 1:
 
 
 @contextlib.contextmanager
-def stderr_held_back(shown_on_failure=True):
-    """Keep what C++ writes to file descriptor 2, and show it on failure or never.
+def stderr_held_back():
+    """Keep what C++ writes to file descriptor 2, and show it only if an error is raised.
 
     TensorFlow greets from C++ whatever its log level says, and each machine
     gets another greeting: in a notebook it would be stored as output.
@@ -45,9 +45,8 @@ def stderr_held_back(shown_on_failure=True):
         try:
             yield
         except BaseException:
-            if shown_on_failure:
-                held.seek(0)
-                os.write(saved, held.read())
+            held.seek(0)
+            os.write(saved, held.read())
             raise
         finally:
             os.dup2(saved, 2)
@@ -57,14 +56,9 @@ def stderr_held_back(shown_on_failure=True):
 if "tensorflow" in sys.modules:  # then devices may still have to be configured
     import tensorflow as tf
 else:
-    some_stderr = contextlib.redirect_stderr(sys.stderr or io.StringIO())
-    collecting = gc.isenabled()
-    gc.disable()  # to look for garbage among all that TensorFlow loads takes a second
-    try:
-        with some_stderr, stderr_held_back():
-            import tensorflow as tf
+    gc.disable()  # to look for garbage among all that is loaded takes half a second
+    with contextlib.redirect_stderr(sys.stderr or io.StringIO()), stderr_held_back():
+        import tensorflow as tf
 
-            tf.identity(0.0)  # the first op starts the devices, and they write too
-    finally:
-        if collecting:
-            gc.enable()
+        tf.identity(0.0)  # the first op starts the devices, and they write too
+    gc.enable()

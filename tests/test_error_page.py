@@ -11,7 +11,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from custom_ops.quiet_start import stderr_held_back
+
+from custom_ops.tensorflow_start import stderr_held_back
 
 PAGE = Path(__file__).resolve().parents[1] / "site" / "errors.md"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -25,7 +26,7 @@ def blocks(text):
 
 def shown_by(code, names):
     """What code prints, and the message of the error that ends it."""
-    with contextlib.redirect_stdout(io.StringIO()) as printed, stderr_held_back(False):
+    with contextlib.redirect_stdout(io.StringIO()) as printed, stderr_held_back():
         try:
             exec(code, names)
         except Exception as error:
