@@ -13,7 +13,7 @@ def call_as_layer(op, inputs, specs):
             raise ValueError(
                 f"py_func: Keras needs the shape of each output; instead of {dtype} "
                 f"give Tout a tf.TensorSpec, such as tf.TensorSpec(x.shape, {dtype})")
-    return _PyFuncLayer(_PythonCode(op))([  # Keras takes no numbers
+    return _PyFuncLayer(_SharedFunction(op))([  # Keras takes no numbers
         x if is_tensor(x) else as_tensor(x, f"py_func: input {index}")
         for index, x in enumerate(inputs)])
 
@@ -32,7 +32,7 @@ class _PyFuncLayer(keras.layers.Layer):
         return {**super().get_config(), "op": self.op}
 
 
-class _PythonCode:
+class _SharedFunction:
     """A function that clones of a layer share, and that goes into no file."""
 
     def __init__(self, call):

@@ -82,7 +82,7 @@ def _as_promised(result, output, label):
     if isinstance(result, np.ma.MaskedArray):
         raise TypeError(f"{label} is a masked array, and a tensor has no mask: give "
                         "the masked elements a value first, with .filled(value)")
-    text = isinstance(result, (bytes, str))  # NumPy would cut a last zero byte
+    text = isinstance(result, (bytes, str))  # np.asarray(b"a\0") would be b"a"
     array = np.asarray(result, object if text else None)
     if array.dtype != output.numpy_dtype or array.dtype.hasobject:
         array = _cast(array, type(result) in (int, float), output, label)
@@ -96,7 +96,8 @@ def _as_promised(result, output, label):
 def _cast(array, is_number, output, label):
     """Cast within a kind (float64 to float32), never to another one."""
     found, wanted = _kind(array), _kind(np.empty(0, output.numpy_dtype))
-    number = is_number and wanted in ("float", "complex")  # it has no dtype yet
+    # A Python number has no dtype yet: 3 may become a float.
+    number = is_number and wanted in ("float", "complex")
     if found != wanted and not number:
         raise TypeError(f"{label} is {array.dtype} ({found}), but Tout promises "
                         f"{output.dtype.name} ({wanted}); change what the function "
@@ -122,25 +123,25 @@ def _same_integers(cast, array):
 
 def _kind(array):
     """The kind of an array's dtype: a cast within it keeps what the values mean."""
-    if array.dtype.kind in "OSUT":
+    if array.dtype.kind in "OSUT":  # objects, and the three kinds of text
         types = set(map(type, array.ravel().tolist()))
         if all(issubclass(t, (bytes, str)) for t in types):
             return "string"
         return "integer" if types == {int} else "object"
-    name = array.dtype.name  # of ml_dtypes: bfloat16, float8_e5m2, int4
-    other = next((kind for kind in ("float", "int") if kind in name), name)
-    return _KINDS.get(array.dtype.kind, "integer" if other == "int" else other)
+    name = array.dtype.name  # those of ml_dtypes: bfloat16, float8_e5m2, int4
+    other = "float" if "float" in name else "integer" if "int" in name else name
+    return _KINDS.get(array.dtype.kind, other)
 
 
 def owned(arrays):
     """The list `arrays` itself, each array copied unless its memory is ours alone.
 
     A graph takes over the memory of the arrays that it gets, and reads it later. So
-    it may get only what nobody writes meanwhile: an array that owns its memory and
-    that nothing but this list refers to. (An array has no name here, for a name
-    refers to it as well; the other reference is the call of getrefcount.)
+    it may get only what nobody can write meanwhile: an array that owns its memory,
+    and to which nothing refers but this list.
     """
     for i in range(len(arrays)):
+        # 2: the list and the call itself. A variable for arrays[i] would be a third.
         held = sys.getrefcount(arrays[i]) > 2 or getweakrefcount(arrays[i])
         if held or not (arrays[i].flags.owndata and arrays[i].flags.c_contiguous):
             arrays[i] = np.array(arrays[i], order="C")
@@ -160,10 +161,8 @@ def gradients_as_promised(grads, inputs, label):
     if not isinstance(grads, (list, tuple)):
         grads = [grads]
     if len(grads) != len(inputs):
-        counts = [f"{n} {word}{'s' * (n != 1)}" for n, word in (
-            (len(grads), "gradient"), (len(inputs), "input"))]
-        raise ValueError(f"{label}: grad returned {counts[0]}, but the op has "
-                         f"{counts[1]}; return one for each, or None")
+        raise ValueError(f"{label}: grad returned {len(grads)} gradients for "
+                         f"{len(inputs)} inputs; return one for each, or None")
     return [None if dx is None or not differentiable(x)
             else _like_input(x, dx, f"{label}: the gradient of input {index}")
             for index, (x, dx) in enumerate(zip(inputs, grads, strict=True))]
@@ -171,10 +170,8 @@ def gradients_as_promised(grads, inputs, label):
 
 def _like_input(x, dx, label):
     dx = as_tensor(dx, label, dtype_hint=x.dtype)
-    if (dx.dtype.is_floating, dx.dtype.is_complex) != (
-            x.dtype.is_floating, x.dtype.is_complex):
-        raise TypeError(f"{label} is {dx.dtype.name}, but the input is "
-                        f"{x.dtype.name}")
+    if not differentiable(dx) or dx.dtype.is_complex != x.dtype.is_complex:
+        raise TypeError(f"{label} is {dx.dtype.name}, but the input is {x.dtype.name}")
     dx = tf.cast(dx, x.dtype)
     if not dx.shape.is_compatible_with(x.shape):
         raise ValueError(f"{label} has shape {dx.shape}, but the input has "

@@ -15,21 +15,29 @@ The idea fits into a dozen lines, which lesson 09 explains:
 
         return run(*inp)
 
-`tf.numpy_function` runs `func`; `tf.custom_gradient` tells TensorFlow to call `grad`
-when somebody asks for the gradient. This module does the same two things, and keeps
-the promises that those lines break: what `func` and `grad` return is held to what was
-promised (`promises.py`), a missing gradient is an error, and a graph that is no longer
-used takes `func` and `grad` with it. For these it does by hand what the two do:
+`tf.numpy_function` runs `func`, and `tf.custom_gradient` tells TensorFlow of `grad`.
+This module does both by hand, to keep the promises that those lines break: a missing
+gradient is an error, what `func` and `grad` return is held to what was promised
+(`promises.py`), and a graph that is no longer used takes `func` and `grad` with it
+(`tf.custom_gradient` keeps them for the rest of the process).
 
-* **Run `func`.** Eagerly, it is called there and then. In a graph there are no numbers
-  yet: the graph gets a node of the type PyFunc, which holds a text, its *token*. When
-  the node runs, TensorFlow looks the token up in a table of Python functions.
-* **Tell of the gradient**, in the two places where TensorFlow looks for it. A tape
-  keeps a *record* of each op that it saw, eagerly or while a `tf.function` is traced:
-  `record_operation` writes ours. Whatever starts from a finished graph has no such
-  record, and reads the name of a registered gradient on the node: `tf.gradients` in a
-  session does, and so does a tape around a `tf.function`. `_gradient_of_node` is
-  registered under a name, and `gradient_override_map` writes that name on the node.
+**Run `func`.** Eagerly, it is called there and then. A graph has no numbers while it is
+built, so it gets a *node* of the type PyFunc with a text, the *token*. When the graph
+runs and comes to the node, TensorFlow looks the token up in a table of Python
+functions, and calls what it finds.
+
+**Tell of `grad`**, in both places where TensorFlow looks for a gradient. One is the
+*record* that a tape keeps of each op that it sees: `record_operation` writes ours, and
+`_PythonCode.vjp` calls `grad`. The other is the node: it can hold the name under which
+a gradient is registered, `gradient_override_map` writes it there, and
+`_gradient_of_node` finds the Python code by the token.
+
+| who asks                        | looks at   | `grad` is called                     |
+|---------------------------------|------------|--------------------------------------|
+| a tape, eagerly                 | the record | when the tape is asked               |
+| a tape inside a `tf.function`   | the record | when it is asked, while tracing      |
+| a tape around a `tf.function`   | the node   | before anybody asks, while tracing   |
+| `tf.gradients` (in a session)   | the node   | when it is asked                     |
 """
 
 import re
@@ -48,7 +56,12 @@ from .promises import (
     owned,
     promised_outputs,
 )
-from .tensorflow_private import EagerFunc, py_funcs, record_operation, stop_recording
+from .tensorflow_private import (
+    EagerFunc,
+    functions_by_token,
+    record_operation,
+    stop_recording,
+)
 from .tensorflow_start import tf
 
 __all__ = ["NoGradientError", "py_func"]
@@ -111,21 +124,18 @@ def py_func(func, inp, Tout, stateful=True, name=None, grad=None):
 
     The op is Python code. It runs in this process, on the CPU. XLA cannot compile it:
     `jit_compile=True` fails and names PyFunc (on a GPU, `Model.compile` needs
-    jit_compile=False where a layer of your own calls the op). No file holds it: a
-    SavedModel that was loaded, a frozen or pruned graph, or a dataset inside another
-    dataset runs it only while the function that was traced with it is kept.
+    jit_compile=False where a layer of your own calls the op). No file holds it: what
+    was loaded from a SavedModel, frozen or pruned runs it only in the process that
+    traced it, as long as the traced function is kept there; so does a dataset that is
+    an element of another dataset.
 
-    In `func`, call no `tf.function`: as in `tf.numpy_function`, it waits for ever
-    where all of TensorFlow's threads are busy with such functions. Call it before
-    or after the op, or use `tf.py_function`.
+    Call no `tf.function` in `func`: as in `tf.numpy_function`, it waits for ever if
+    all of TensorFlow's threads are busy with such functions. Call it before or after
+    the op, or use `tf.py_function`.
 
-    Private names of TensorFlow are used, all in `tensorflow_private.py`; so this
-    works with the releases that requirements.txt names.
-
-    Source: the recipe of 2016, a gradient registered under a random name and put
-    in place by `Graph.gradient_override_map`, is from the gist
-    harpone/3453185b41d8d985356cbe5e57d67342, after the discussion in
-    https://github.com/tensorflow/tensorflow/issues/1095.
+    Source: the recipe of 2016, a registered gradient put in place by
+    `gradient_override_map`, is from the gist harpone/3453185b41d8d985356cbe5e57d67342,
+    after https://github.com/tensorflow/tensorflow/issues/1095.
     """
     if not callable(func):
         raise TypeError(f"py_func: func must be callable, got {func!r}")
@@ -145,24 +155,24 @@ def py_func(func, inp, Tout, stateful=True, name=None, grad=None):
             func, inputs, specs if several else specs[0], stateful, name, grad),
             inp, specs)
     inputs = [as_tensor(x, f"py_func: input {index}") for index, x in enumerate(inp)]
-    py_op = _PythonOp(func, inputs, promised, grad, name)
+    code = _PythonCode(func, inputs, promised, grad, name)
     if tf.executing_eagerly():
-        outputs = py_op.run_eagerly(inputs)
+        outputs = code.run_eagerly(inputs)
     else:
-        outputs = py_op.add_node(inputs, stateful)
-    op = Op(tuple(inputs), tuple(outputs), py_op.name)
-    record_operation(py_op.name, outputs, inputs, lambda *dys: py_op.vjp(op, dys))
+        outputs = code.add_node(inputs, stateful)
+    op = Op(tuple(inputs), tuple(outputs), code.name)
+    record_operation(code.name, outputs, inputs, lambda *dys: code.vjp(op, dys))
     return list(outputs) if several else outputs[0]
 
 
-Op = namedtuple("Op", "inputs outputs name")  # what `grad` gets in every mode
+Op = namedtuple("Op", "inputs outputs name")  # what `grad` gets
 
 
-class _PythonOp(EagerFunc):
-    """The Python half of an op: its two functions, and what is promised of them."""
+class _PythonCode(EagerFunc):
+    """The Python half of an op: `func`, `grad`, and what is promised of them."""
 
-    def __init__(self, func, inputs, outputs, grad, name):
-        self.func, self.grad, self.outputs = func, grad, outputs
+    def __init__(self, func, inputs, promised, grad, name):
+        self.func, self.grad, self.promised = func, grad, promised
         self.input_dtypes = [x.dtype.as_numpy_dtype for x in inputs]
         function = name_of(func)
         # What TensorFlow allows in the name of a node
@@ -173,31 +183,33 @@ class _PythonOp(EagerFunc):
     def run_eagerly(self, inputs):
         """Call `func` now, on the numbers of eager tensors; return the outputs."""
         return [tf.constant(result, output.dtype)
-                for result, output in zip(self.run(inputs), self.outputs, strict=True)]
+                for result, output in zip(self.run(inputs), self.promised, strict=True)]
 
     def add_node(self, inputs, stateful):
         """Add a node to the graph that is being built; return its outputs."""
         graph = tf.compat.v1.get_default_graph()
-        # Who has the graph but not the Python code reads the token in an error.
+        # A process without this code says that it has not found the token: so the
+        # token is the explanation. Its end makes sure that it is not found by chance.
         token = (f"{self.label}: its Python code, which no SavedModel and no frozen "
                  "graph holds; run it in the process that traced it, as long as the "
                  f"function is kept that was traced [{uuid.uuid4()}]")
-        py_funcs._funcs[token] = self
-        for owner in _graphs_around(graph):
-            owner.add_to_collection(_PythonOp, self)  # the table's reference is weak
+        functions_by_token[token] = self
+        # The table refers to it weakly: the graph keeps it, and nothing else does.
+        graph.add_to_collection(_PythonCode, self)
         make = tf.raw_ops.PyFunc if stateful else tf.raw_ops.PyFuncStateless
-        gradient = dict.fromkeys(("PyFunc", "PyFuncStateless"), _GRADIENT)
-        with graph.gradient_override_map(gradient), stop_recording():
+        names = dict.fromkeys(("PyFunc", "PyFuncStateless"), _GRADIENT)
+        with graph.gradient_override_map(names), stop_recording():
             ys = make(input=inputs, token=token, name=self.name,
-                      Tout=[output.dtype for output in self.outputs])
-            if not self.outputs:
-                return []
-            for y, output in zip(ys, self.outputs, strict=True):
-                y.set_shape(output.shape)
-            # An op of its own: a shape that is only set is not part of the graph.
+                      Tout=[output.dtype for output in self.promised])
+            if not self.promised:
+                return []  # then it is the node itself
+            for y, output in zip(ys, self.promised, strict=True):
+                y.set_shape(output.shape)  # for `grad`, which gets the node
+            # And for the graph where it is written down: an op that says the shape
             return [y if y.shape.rank is None else tf.ensure_shape(y, y.shape)
                     for y in ys]
 
+    # AutoGraph would rewrite what a func calls that is defined inside a tf.function.
     @tf.autograph.experimental.do_not_convert
     def __call__(self, device, token, arrays):
         """Run in a graph: TensorFlow calls this when it comes to the node."""
@@ -224,13 +236,13 @@ class _PythonOp(EagerFunc):
                 f"{self.label} writes into a read-only array ({error}); its inputs are "
                 "read-only, for they belong to TensorFlow: to change one, copy it "
                 "first: x = x.copy()") from error
-        return as_promised(results, self.outputs, self.label)
+        return as_promised(results, self.promised, self.label)
 
-    def vjp(self, op, dys, when_run=False):
+    def vjp(self, op, dys, in_advance=False):
         """Call `grad`: from one dy for each output to one gradient for each input.
 
-        Without `grad` it raises NoGradientError or, `when_run`, returns tensors
-        that do: TensorFlow traces gradients in advance that nobody may ask for.
+        Without `grad` it raises NoGradientError or, `in_advance`, returns gradients
+        that do when they are computed, for nobody may ever ask for them.
         """
         if self.grad is not None:
             dys = [tf.zeros_like(y) if dy is None else tf.convert_to_tensor(dy)
@@ -239,47 +251,34 @@ class _PythonOp(EagerFunc):
             return gradients_as_promised(self.grad(given, *dys), op.inputs, self.label)
         text = (f"{self.label} has no gradient; pass grad=... to py_func, or put "
                 "tf.stop_gradient around its result")
-        if when_run:
+        if in_advance:
             return _gradients_that_raise(text, op.inputs, dys)
         raise NoGradientError(text)
 
 
-def _graphs_around(graph):
-    """The graph and those that it is part of: each may run without the others.
-
-    Each holds the op for as long as it lives; the graph of eager mode, which lives as
-    long as the process, does not.
-    """
-    while graph.building_function:
-        yield graph
-        graph = graph.outer_graph
-    if not tf.compat.v1.executing_eagerly_outside_functions():
-        yield graph
-
-
-# The name is new in each import, for a name is registered only once.
+# The name is new in each import, for a name can be registered only once.
 _GRADIENT = f"PyFuncWithGradient-{uuid.uuid4()}"
 
 
 @tf.RegisterGradient(_GRADIENT)
 def _gradient_of_node(node, *dys):
-    """The gradient of every node that py_func makes, for who finds it in a graph."""
-    if node is None:  # tf.saved_model.save asks so, with the inputs instead of dys
-        text = "a SavedModel does not hold the gradient of a py_func"
-        with tf.control_dependencies([tf.debugging.Assert(False, [text])]):
-            return [tf.identity(x) for x in dys]
-    py_op = py_funcs.get(node.get_attr("token").decode())
-    if py_op is None:
+    """The gradient of every node that py_func makes."""
+    if node is None:
+        return _gradient_for_a_saved_model(dys)
+    code = functions_by_token.get(node.get_attr("token").decode())
+    if code is None:
         raise LookupError(f"the Python code of op '{node.name}' is gone")
+    # For a tape around a tf.function TensorFlow differentiates all of its graph at the
+    # first call, in another graph, which is handed the values of inputs and outputs.
     in_advance = node.graph is not tf.compat.v1.get_default_graph()
-    return py_op.vjp(node, dys, when_run=in_advance)
+    return code.vjp(node, dys, in_advance)
 
 
 def _gradients_that_raise(text, inputs, dys):
     """For each input a gradient that raises NoGradientError when it is computed.
 
-    Zeros are let through: a tape around a `tf.function` computes the gradients of
-    all its outputs, with zeros for those that nobody asked for.
+    Unless all dys are zero: so are the gradients then, and that is how TensorFlow
+    computes them for an output that nobody used.
     """
 
     def raise_unless_zero(*dys):
@@ -290,3 +289,11 @@ def _gradients_that_raise(text, inputs, dys):
     dys = [dy for dy in dys if dy is not None]
     return [tf.fill(tf.shape(x), py_func(raise_unless_zero, dys, x.dtype, False))
             if differentiable(x) else None for x in inputs]
+
+
+def _gradient_for_a_saved_model(inputs):
+    """An error that comes when it runs: tf.saved_model.save traces every gradient that
+    has a name, with None for the node and the inputs in the place of the dys."""
+    text = "a SavedModel does not hold the gradient of a py_func"
+    with tf.control_dependencies([tf.debugging.Assert(False, [text])]):
+        return [tf.identity(x) for x in inputs]

@@ -1,8 +1,7 @@
 """Starts TensorFlow without its start-up messages, the same on every processor.
 
-Import this before TensorFlow. Only to set up devices or several workers (`tf.config`,
-`MultiWorkerMirroredStrategy`), which has to come before the first op, import TensorFlow
-first: this module runs an op.
+Import this before TensorFlow. Only to set up devices or several workers, which has to
+come before the first op, import TensorFlow first: this module runs an op.
 """
 
 import contextlib
@@ -24,20 +23,19 @@ if hasattr(os, "sched_getaffinity") and len(os.sched_getaffinity(0)) == 1:
 
 @contextlib.contextmanager
 def stderr_held_back():
-    """Keep what C++ writes to file descriptor 2, and show it only if an error is raised.
+    """Keep what C++ writes to file descriptor 2; show it only if an error is raised.
 
-    TensorFlow greets from C++ whatever its log level says, and each machine
-    gets another greeting: in a notebook it would be stored as output.
+    TensorFlow greets from C++ whatever its log level says, on each machine in another
+    way: in a notebook it would be stored as output.
 
     Example:
         >>> with stderr_held_back():
         ...     written = os.write(2, b"a greeting")  # held back, and forgotten
     """
-    with contextlib.suppress(AttributeError, OSError, ValueError):  # there may be none
-        sys.stderr.flush()
     try:
+        sys.stderr.flush()
         saved = os.dup(2)
-    except OSError:  # nothing is open there, so nothing can be held back
+    except (AttributeError, OSError, ValueError):  # there is no stderr
         yield
         return
     with tempfile.TemporaryFile() as held:
@@ -56,7 +54,7 @@ def stderr_held_back():
 if "tensorflow" in sys.modules:  # then devices may still have to be configured
     import tensorflow as tf
 else:
-    gc.disable()  # to look for garbage among all that is loaded takes half a second
+    gc.disable()  # looking for garbage among all that is loaded takes half a second
     with contextlib.redirect_stderr(sys.stderr or io.StringIO()), stderr_held_back():
         import tensorflow as tf
 

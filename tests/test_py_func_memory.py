@@ -91,11 +91,7 @@ HOLDERS = {
     "array": lambda a, kept: kept.append(a),
     "view": lambda a, kept: kept.append(a[:]),
     "memoryview": lambda a, kept: kept.append(np.asarray(memoryview(a))),
-    "the array under a view": lambda a, kept: kept.append(a.base),
     "weak reference": lambda a, kept: kept.append(weakref.ref(a)),
-    "weak reference to what is under it": lambda a, kept: kept.append(
-        weakref.ref(a.base)
-    ),
 }
 
 
@@ -108,20 +104,21 @@ def test_a_result_that_somebody_holds_is_copied(case):
             array = holder() if isinstance(holder, weakref.ref) else holder
             if array is not None:
                 array[...] = -1
-        result = np.full((2, N), i, np.float32)[0]
+        result = np.full(N, i, np.float32)
         HOLDERS[case](result, kept)
         return result
 
-    data = tf.data.Dataset.range(4).map(lambda i: py_func(func, [i], tf.float32))
-    assert [float(y[0]) for y in list(data)] == [0, 1, 2, 3]
+    steps = 40  # of these arrays, one in four lies as TensorFlow would take it over
+    data = tf.data.Dataset.range(steps).map(lambda i: py_func(func, [i], tf.float32))
+    assert [float(y[0]) for y in list(data)] == list(range(steps))
 
 
 def test_a_fresh_result_is_not_copied():
-    """Its memory is TensorFlow's from then on, where it lies as TensorFlow needs it."""
+    """Its memory is TensorFlow's from then on, if it lies as TensorFlow needs it."""
     places, seen = [], []
 
     def func(x):
-        fresh = np.ones(1 << 16, np.float32)
+        fresh = np.ones(1000, np.float32)
         places.append(fresh.ctypes.data)
         return fresh
 
@@ -133,9 +130,11 @@ def test_a_fresh_result_is_not_copied():
     def run(x):
         return py_func(look, [py_func(func, [x], tf.float32)], tf.float32)
 
-    for _ in range(8):
-        run(tf.ones(3))
-    assert {place for place in places if place % 64 == 0} <= set(seen)
+    keep = []  # so that each array lies elsewhere
+    while not any(place % 64 == 0 for place in places[-20:]):
+        keep += [np.ones(1000, np.float32), run(tf.ones(3))]
+    for place, found in zip(places, seen, strict=True):
+        assert (place == found) == (place % 64 == 0)
 
 
 def test_variables_of_tensorflow_1_do_not_show_through():
