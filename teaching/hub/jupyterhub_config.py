@@ -78,7 +78,7 @@ c.Spawner.args = ["--KernelManager.transport=ipc"]
 # For TensorFlow: forty students on eight cores are not helped by eight threads each
 c.Spawner.environment = {
     "TF_NUM_INTRAOP_THREADS": "1",
-    "TF_NUM_INTEROP_THREADS": "1",
+    "TF_NUM_INTEROP_THREADS": "2",  # an op in Python takes one; what it calls, another
     "OMP_NUM_THREADS": "1",  # NumPy's own threads
     "OPENBLAS_NUM_THREADS": "1",
     "JUPYTER_RUNTIME_DIR": lambda spawner: str(SOCKETS / spawner.user.name),

@@ -31,48 +31,24 @@ from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULES = sorted((ROOT / "custom_ops").glob("*.py"))
+MODULES = sorted((ROOT / "custom_ops").rglob("*.py"))
 AT_LEAST = 3  # mutants of each module, where it has as many
 ENOUGH = 0.92  # of the mutants have to be killed
 SLOW = 1200  # seconds, at most, for the slow tests of a module
-# The tests of each module, by the beginning of its name; what fits best comes first,
-# since the first failure ends the run. A module that is not named here has the tests
-# of its own name.
+# The tests of each module, by the beginning of its path in custom_ops/; what fits best
+# comes first, since the first failure ends the run.
 TESTS = {
-    "building_blocks": ["test_building_blocks"],
-    "comparing": ["test_exercises"],
-    "cpp_": ["test_load_op"],
-    "differences": ["test_differences", "test_check_gradient"],
-    "errors": ["test_py_func_errors", "test_py_func"],
-    "exercises": ["test_exercises", "test_layout"],
-    "gradient_in_float64": ["test_gradient_search", "test_check_gradient"],
-    "gradient_search": ["test_gradient_search", "test_check_gradient"],
-    "gradient_verdict": ["test_gradient_verdict", "test_check_gradient"],
-    "gradient_": ["test_check_gradient"],
-    "gradients_by_tape": ["test_check_gradient"],
-    "gradients": ["test_py_func"],
-    "hangs": ["test_py_func_hangs", "test_py_func"],
+    "python_op": ["test_py_func", "test_py_func_errors", "test_py_func_memory"],
+    "promises": ["test_py_func_memory", "test_py_func", "test_py_func_errors"],
+    "tensorflow_private": ["test_py_func"],
+    "tensorflow_start": ["test_layout", "test_py_func_errors"],
     "keras_layer": ["test_py_func", "test_py_func_errors"],
-    "lifetimes": ["test_py_func_lifetimes", "test_py_func"],
-    "memory": ["test_py_func_memory"],
+    "gradient_check/": ["test_check_gradient"],
+    "gradient_helpers": ["test_gradient_helpers"],
+    "cpp_op": ["test_load_op"],
     "mnist": ["test_load_mnist"],
-    "places": ["test_load_op", "test_load_mnist"],
-    "python_op": [
-        "test_py_func",
-        "test_py_func_errors",
-        "test_py_func_lifetimes",
-        "test_py_func_memory",
-    ],
-    "quiet_start": [
-        "test_layout",
-        "test_py_func",
-        "test_py_func_hangs",
-        "test_py_func_errors",
-    ],
-    "results": ["test_py_func_memory", "test_py_func", "test_py_func_errors"],
+    "exercises": ["test_exercises"],
     "student_code": ["test_exercises"],
-    "tensorflow_private": ["test_py_func", "test_py_func_lifetimes"],
-    "tensor": ["test_py_func_errors", "test_py_func", "test_check_gradient"],
     "__init__": ["test_layout", "test_package"],
 }
 LEFT_OUT = shutil.ignore_patterns(
@@ -150,11 +126,11 @@ def compiles(text):
 
 
 def tests_of(path, root):
-    fitting = [name for start, name in TESTS.items() if path.stem.startswith(start)]
-    names = fitting[0] if fitting else [f"test_{path.stem}"]
+    place = path.relative_to(ROOT / "custom_ops").as_posix()
+    names = next(names for start, names in TESTS.items() if place.startswith(start))
     files = [f"tests/{name}.py" for name in names]
-    files = [file for file in files if (root / file).exists()]
-    return files or ["tests/test_py_func.py", "tests/test_check_gradient.py"]
+    assert all((root / file).exists() for file in files), files
+    return files
 
 
 def run_tests(root, files, seconds=None, which="not slow"):
