@@ -13,9 +13,10 @@ def call_as_layer(op, inputs, specs):
             raise ValueError(
                 f"py_func: Keras needs the shape of each output; instead of {dtype} "
                 f"give Tout a tf.TensorSpec, such as tf.TensorSpec(x.shape, {dtype})")
-    return _PyFuncLayer(_SharedFunction(op))([  # Keras takes no numbers
-        x if is_tensor(x) else as_tensor(x, f"py_func: input {index}")
-        for index, x in enumerate(inputs)])
+    # Keras takes tensors only, and no numbers.
+    tensors = [x if is_tensor(x) else as_tensor(x, f"py_func: input {index}")
+               for index, x in enumerate(inputs)]
+    return _PyFuncLayer(_SharedFunction(op))(tensors)
 
 
 class _PyFuncLayer(keras.layers.Layer):

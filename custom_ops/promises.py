@@ -138,10 +138,10 @@ def owned(arrays):
 
     A graph takes over the memory of the arrays that it gets, and reads it later. So
     it may get only what nobody can write meanwhile: an array that owns its memory,
-    and to which nothing refers but this list.
+    and to which nothing refers but this list (nor weakly, as a pool of arrays may).
     """
     for i in range(len(arrays)):
-        # 2: the list and the call itself. A variable for arrays[i] would be a third.
+        # CPython counts 2: the list and the call. A variable would be a third.
         held = sys.getrefcount(arrays[i]) > 2 or getweakrefcount(arrays[i])
         if held or not (arrays[i].flags.owndata and arrays[i].flags.c_contiguous):
             arrays[i] = np.array(arrays[i], order="C")

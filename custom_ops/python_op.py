@@ -32,12 +32,12 @@ functions, and calls what it finds.
 a gradient is registered, `gradient_override_map` writes it there, and
 `_gradient_of_node` finds the Python code by the token.
 
-| who asks                        | looks at   | `grad` is called                     |
-|---------------------------------|------------|--------------------------------------|
-| a tape, eagerly                 | the record | when the tape is asked               |
-| a tape inside a `tf.function`   | the record | when it is asked, while tracing      |
-| a tape around a `tf.function`   | the node   | before anybody asks, while tracing   |
-| `tf.gradients` (in a session)   | the node   | when it is asked                     |
+| who asks                      | looks at   | `grad` is called                        |
+|-------------------------------|------------|-----------------------------------------|
+| a tape, eagerly               | the record | when the tape is asked                  |
+| a tape inside a `tf.function` | the record | when it is asked, while tracing         |
+| a tape around a `tf.function` | the node   | at its first call, before anybody asks  |
+| `tf.gradients` (in a session) | the node   | when it is asked                        |
 """
 
 import re
@@ -70,9 +70,11 @@ __all__ = ["NoGradientError", "py_func"]
 class NoGradientError(LookupError):
     """A gradient was asked for, and there is none."""
 
-    __init__ = Exception.__init__  # AutoGraph then keeps the class of the error
+    # AutoGraph keeps the class only of errors that have this __init__.
+    __init__ = Exception.__init__
 
 
+# Or AutoGraph would rewrite this code when a tf.function calls it.
 @tf.autograph.experimental.do_not_convert
 def py_func(func, inp, Tout, stateful=True, name=None, grad=None):
     """Turn a NumPy function into a TensorFlow op with a gradient of its own.
@@ -108,7 +110,7 @@ def py_func(func, inp, Tout, stateful=True, name=None, grad=None):
         ValueError: a wrong number of results or gradients, a wrong shape, an
             integer that does not fit, an array that `func` may not write to.
         NoGradientError: (a LookupError) a gradient is asked for, and there is
-            none. Where TensorFlow prepares gradients in advance, when they run.
+            none. For a tape around a `tf.function`: an OpError that says so.
         tf.errors.OpError: any of these, or an error of `func` itself, as a graph
             runs; the text names op and function and has the traceback.
 
@@ -169,7 +171,11 @@ Op = namedtuple("Op", "inputs outputs name")  # what `grad` gets
 
 
 class _PythonCode(EagerFunc):
-    """The Python half of an op: `func`, `grad`, and what is promised of them."""
+    """The Python half of an op: `func`, `grad`, and what is promised of them.
+
+    It is an EagerFunc so that TensorFlow takes what `__call__` returns as it is
+    (tensorflow_private.py tells more); nothing of that class is used.
+    """
 
     def __init__(self, func, inputs, promised, grad, name):
         self.func, self.grad, self.promised = func, grad, promised
@@ -188,8 +194,8 @@ class _PythonCode(EagerFunc):
     def add_node(self, inputs, stateful):
         """Add a node to the graph that is being built; return its outputs."""
         graph = tf.compat.v1.get_default_graph()
-        # A process without this code says that it has not found the token: so the
-        # token is the explanation. Its end makes sure that it is not found by chance.
+        # If the token is not in the table, TensorFlow shows it in its error: so the
+        # token says why. The random end keeps it apart from all other tokens.
         token = (f"{self.label}: its Python code, which no SavedModel and no frozen "
                  "graph holds; run it in the process that traced it, as long as the "
                  f"function is kept that was traced [{uuid.uuid4()}]")
@@ -202,14 +208,14 @@ class _PythonCode(EagerFunc):
             ys = make(input=inputs, token=token, name=self.name,
                       Tout=[output.dtype for output in self.promised])
             if not self.promised:
-                return []  # then it is the node itself
+                return []  # for no outputs, `make` returns the node
             for y, output in zip(ys, self.promised, strict=True):
-                y.set_shape(output.shape)  # for `grad`, which gets the node
-            # And for the graph where it is written down: an op that says the shape
+                y.set_shape(output.shape)
+            # A graph that is written down forgets that: an op says it as well.
             return [y if y.shape.rank is None else tf.ensure_shape(y, y.shape)
                     for y in ys]
 
-    # AutoGraph would rewrite what a func calls that is defined inside a tf.function.
+    # Or AutoGraph would rewrite what `func` calls, if a tf.function defined it.
     @tf.autograph.experimental.do_not_convert
     def __call__(self, device, token, arrays):
         """Run in a graph: TensorFlow calls this when it comes to the node."""
@@ -241,8 +247,8 @@ class _PythonCode(EagerFunc):
     def vjp(self, op, dys, in_advance=False):
         """Call `grad`: from one dy for each output to one gradient for each input.
 
-        Without `grad` it raises NoGradientError or, `in_advance`, returns gradients
-        that do when they are computed, for nobody may ever ask for them.
+        Without `grad` it raises NoGradientError. But `in_advance`, when nobody may
+        ever ask for the gradients, it returns some that raise when they are computed.
         """
         if self.grad is not None:
             dys = [tf.zeros_like(y) if dy is None else tf.convert_to_tensor(dy)
@@ -251,9 +257,9 @@ class _PythonCode(EagerFunc):
             return gradients_as_promised(self.grad(given, *dys), op.inputs, self.label)
         text = (f"{self.label} has no gradient; pass grad=... to py_func, or put "
                 "tf.stop_gradient around its result")
-        if in_advance:
-            return _gradients_that_raise(text, op.inputs, dys)
-        raise NoGradientError(text)
+        if not in_advance:
+            raise NoGradientError(text)
+        return _gradients_that_raise(text, op.inputs, dys)
 
 
 # The name is new in each import, for a name can be registered only once.
@@ -263,37 +269,31 @@ _GRADIENT = f"PyFuncWithGradient-{uuid.uuid4()}"
 @tf.RegisterGradient(_GRADIENT)
 def _gradient_of_node(node, *dys):
     """The gradient of every node that py_func makes."""
-    if node is None:
-        return _gradient_for_a_saved_model(dys)
+    if node is None:  # tf.saved_model.save writes gradients down; dys are inputs here
+        text = "a SavedModel does not hold the gradient of a py_func"
+        with tf.control_dependencies([tf.debugging.Assert(False, [text])]):
+            return [tf.identity(x) for x in dys]
     code = functions_by_token.get(node.get_attr("token").decode())
     if code is None:
         raise LookupError(f"the Python code of op '{node.name}' is gone")
-    # For a tape around a tf.function TensorFlow differentiates all of its graph at the
-    # first call, in another graph, which is handed the values of inputs and outputs.
+    # A tape around a tf.function has a graph of its own for the gradients: TensorFlow
+    # makes it at the first call, and hands it the values of inputs and outputs.
     in_advance = node.graph is not tf.compat.v1.get_default_graph()
     return code.vjp(node, dys, in_advance)
 
 
 def _gradients_that_raise(text, inputs, dys):
-    """For each input a gradient that raises NoGradientError when it is computed.
+    """Zeros for each input, whose computation raises unless all dys are zero.
 
-    Unless all dys are zero: so are the gradients then, and that is how TensorFlow
-    computes them for an output that nobody used.
+    They are zero where TensorFlow computes, in advance, the gradient of an output that
+    nobody used.
     """
 
-    def raise_unless_zero(*dys):
+    def zero_or_error(*dys):
         if any(dy.any() for dy in dys):
             raise NoGradientError(text)
         return 0
 
     dys = [dy for dy in dys if dy is not None]
-    return [tf.fill(tf.shape(x), py_func(raise_unless_zero, dys, x.dtype, False))
+    return [tf.fill(tf.shape(x), py_func(zero_or_error, dys, x.dtype, stateful=False))
             if differentiable(x) else None for x in inputs]
-
-
-def _gradient_for_a_saved_model(inputs):
-    """An error that comes when it runs: tf.saved_model.save traces every gradient that
-    has a name, with None for the node and the inputs in the place of the dys."""
-    text = "a SavedModel does not hold the gradient of a py_func"
-    with tf.control_dependencies([tf.debugging.Assert(False, [text])]):
-        return [tf.identity(x) for x in inputs]
