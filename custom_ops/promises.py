@@ -26,8 +26,7 @@ def is_tensor(x):
 def as_tensor(x, label, dtype_hint=None):
     """A tensor of what is passed for one, or a TypeError that says what to pass.
 
-    An object that shows its memory as an array (of another library) is copied, since
-    TensorFlow would share that memory. It copies NumPy's arrays itself.
+    An array of another library is copied, for TensorFlow would share its memory.
     """
     remedy = {tf.RaggedTensor: "pass x.values or x.to_tensor()",
               tf.SparseTensor: "pass tf.sparse.to_dense(x) or x.values",
@@ -137,8 +136,8 @@ def owned(arrays):
     """The list `arrays` itself, each array copied unless its memory is ours alone.
 
     A graph takes over the memory of the arrays that it gets, and reads it later. So
-    it may get only what nobody can write meanwhile: an array that owns its memory,
-    and to which nothing refers but this list (nor weakly, as a pool of arrays may).
+    nobody else may be able to write there: an array has to own its memory, and nothing
+    but this list may refer to it (nor weakly, as a pool of arrays does).
     """
     for i in range(len(arrays)):
         # CPython counts 2: the list and the call. A variable would be a third.
@@ -180,6 +179,7 @@ def _like_input(x, dx, label):
         return dx
     found, expected = tf.shape(dx), tf.shape(x)  # known when the graph runs
     same = tf.raw_ops.Equal(x=found, y=expected, incompatible_shape_error=False)
+    # [3] and [3, 3] would be equal by broadcasting
     same = tf.reduce_all(same) & tf.equal(tf.size(found), tf.size(expected))
     with tf.control_dependencies([tf.debugging.Assert(
             same, [f"{label} has shape", found, "but the input has", expected])]):
@@ -204,8 +204,8 @@ def name_of(func):
 def as_graph_error(error, label):
     """The error for a graph, from which only the text and a few classes come back.
 
-    TensorFlow adds the traceback, with that of `__cause__`. StopIteration may not
-    come back: it would mean that a dataset has come to its end.
+    TensorFlow adds the tracebacks. StopIteration may not come back: it would mean
+    that a dataset has come to its end.
     """
     classes = ValueError, TypeError, NotImplementedError, MemoryError
     kind = next((c for c in classes if isinstance(error, c)), RuntimeError)

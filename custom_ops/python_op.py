@@ -36,7 +36,7 @@ a gradient is registered, `gradient_override_map` writes it there, and
 |-------------------------------|------------|-----------------------------------------|
 | a tape, eagerly               | the record | when the tape is asked                  |
 | a tape inside a `tf.function` | the record | when it is asked, while tracing         |
-| a tape around a `tf.function` | the node   | at its first call, before anybody asks  |
+| a tape around a `tf.function` | the node   | when that is first called under a tape  |
 | `tf.gradients` (in a session) | the node   | when it is asked                        |
 """
 
@@ -70,7 +70,8 @@ __all__ = ["NoGradientError", "py_func"]
 class NoGradientError(LookupError):
     """A gradient was asked for, and there is none."""
 
-    # AutoGraph keeps the class only of errors that have this __init__.
+    # AutoGraph raises the errors of a tf.function anew, and keeps the class of those
+    # that have this __init__. (LookupError has another one.)
     __init__ = Exception.__init__
 
 
@@ -126,10 +127,9 @@ def py_func(func, inp, Tout, stateful=True, name=None, grad=None):
 
     The op is Python code. It runs in this process, on the CPU. XLA cannot compile it:
     `jit_compile=True` fails and names PyFunc (on a GPU, `Model.compile` needs
-    jit_compile=False where a layer of your own calls the op). No file holds it: what
-    was loaded from a SavedModel, frozen or pruned runs it only in the process that
-    traced it, as long as the traced function is kept there; so does a dataset that is
-    an element of another dataset.
+    jit_compile=False where a layer of your own calls the op). No file holds it: a loaded
+    SavedModel, a frozen or a pruned graph (or a dataset as an element of another) runs
+    it only in the process that traced it, while the traced function is kept there.
 
     Call no `tf.function` in `func`: as in `tf.numpy_function`, it waits for ever if
     all of TensorFlow's threads are busy with such functions. Call it before or after
@@ -215,7 +215,7 @@ class _PythonCode(EagerFunc):
             return [y if y.shape.rank is None else tf.ensure_shape(y, y.shape)
                     for y in ys]
 
-    # Or AutoGraph would rewrite what `func` calls, if a tf.function defined it.
+    # Or AutoGraph would rewrite what is called by a `func` defined in a tf.function.
     @tf.autograph.experimental.do_not_convert
     def __call__(self, device, token, arrays):
         """Run in a graph: TensorFlow calls this when it comes to the node."""
@@ -247,8 +247,8 @@ class _PythonCode(EagerFunc):
     def vjp(self, op, dys, in_advance=False):
         """Call `grad`: from one dy for each output to one gradient for each input.
 
-        Without `grad` it raises NoGradientError. But `in_advance`, when nobody may
-        ever ask for the gradients, it returns some that raise when they are computed.
+        Without `grad` it raises NoGradientError or, `in_advance`, returns gradients
+        that raise when they are computed: perhaps nobody will ask for them.
         """
         if self.grad is not None:
             dys = [tf.zeros_like(y) if dy is None else tf.convert_to_tensor(dy)
@@ -269,24 +269,25 @@ _GRADIENT = f"PyFuncWithGradient-{uuid.uuid4()}"
 @tf.RegisterGradient(_GRADIENT)
 def _gradient_of_node(node, *dys):
     """The gradient of every node that py_func makes."""
-    if node is None:  # tf.saved_model.save writes gradients down; dys are inputs here
+    if node is None:
+        # tf.saved_model.save calls each gradient in order to write it down: without a
+        # node, and with inputs in the place of the dys. What it gets is an error.
         text = "a SavedModel does not hold the gradient of a py_func"
         with tf.control_dependencies([tf.debugging.Assert(False, [text])]):
             return [tf.identity(x) for x in dys]
     code = functions_by_token.get(node.get_attr("token").decode())
     if code is None:
         raise LookupError(f"the Python code of op '{node.name}' is gone")
-    # A tape around a tf.function has a graph of its own for the gradients: TensorFlow
-    # makes it at the first call, and hands it the values of inputs and outputs.
+    # When a tf.function is first called under a tape, TensorFlow makes a second graph,
+    # for all gradients that the tape may ask for later.
     in_advance = node.graph is not tf.compat.v1.get_default_graph()
     return code.vjp(node, dys, in_advance)
 
 
 def _gradients_that_raise(text, inputs, dys):
-    """Zeros for each input, whose computation raises unless all dys are zero.
+    """For each input zeros; to compute them raises an error unless all dys are zero.
 
-    They are zero where TensorFlow computes, in advance, the gradient of an output that
-    nobody used.
+    (The dys of an output that nobody used are zeros in TensorFlow's second graph.)
     """
 
     def zero_or_error(*dys):
