@@ -103,21 +103,18 @@ def _cast(array, is_number, output, label):
                         "returns, or Tout")
     if wanted == "string":
         return array.astype(object)  # which keeps a last zero byte
+    fits = True
     try:
         with np.errstate(over="ignore"):  # too large is inf, as in tf.cast
             cast = array.astype(output.numpy_dtype)
-        fits = wanted != "integer" or _same_integers(cast, array)
+        if wanted == "integer":  # int4 NumPy can't compare with others
+            same = cast.astype(np.int64) if cast.dtype.kind == "V" else cast
+            fits = not (same != array).any()
     except OverflowError:  # Python's integers know no bounds
         fits = False
     if not fits:
         raise ValueError(f"{label} has values that do not fit into {output.dtype.name}")
     return cast
-
-
-def _same_integers(cast, array):
-    if cast.dtype.kind not in "iu":  # int4, which NumPy can't compare with others
-        cast = cast.astype(np.int64)
-    return not (cast != array).any()
 
 
 def _kind(array):
@@ -137,7 +134,7 @@ def owned(arrays):
 
     A graph takes over the memory of the arrays that it gets, and reads it later. So
     nobody else may be able to write there: an array has to own its memory, and nothing
-    but this list may refer to it (nor weakly, as a pool of arrays does).
+    but this list may refer to it, not even weakly.
     """
     for i in range(len(arrays)):
         # CPython counts 2: the list and the call. A variable would be a third.

@@ -125,11 +125,11 @@ def py_func(func, inp, Tout, stateful=True, name=None, grad=None):
         >>> float(tape.gradient(y, x))
         6.0
 
-    The op is Python code. It runs in this process, on the CPU. XLA cannot compile it:
+    The op is Python code and runs in this process, on the CPU. XLA can't compile it:
     `jit_compile=True` fails and names PyFunc (on a GPU, `Model.compile` needs
-    jit_compile=False where a layer of your own calls the op). No file holds it: a loaded
-    SavedModel, a frozen or a pruned graph (or a dataset as an element of another) runs
-    it only in the process that traced it, while the traced function is kept there.
+    jit_compile=False where a layer of your own calls the op). No file holds it: a
+    loaded SavedModel or a frozen graph (and a dataset in another dataset) runs it
+    only in the process that traced it, while the traced function is kept there.
 
     Call no `tf.function` in `func`: as in `tf.numpy_function`, it waits for ever if
     all of TensorFlow's threads are busy with such functions. Call it before or after
