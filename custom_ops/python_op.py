@@ -36,7 +36,7 @@ a gradient is registered, `gradient_override_map` writes it there, and
 |-------------------------------|------------|-----------------------------------------|
 | a tape, eagerly               | the record | when the tape is asked                  |
 | a tape inside a `tf.function` | the record | when it is asked, while tracing         |
-| a tape around a `tf.function` | the node   | when that is first called under a tape  |
+| a tape around a `tf.function` | the node   | when the function is first called       |
 | `tf.gradients` (in a session) | the node   | when it is asked                        |
 """
 
@@ -75,7 +75,6 @@ class NoGradientError(LookupError):
     __init__ = Exception.__init__
 
 
-# Or AutoGraph would rewrite this code when a tf.function calls it.
 @tf.autograph.experimental.do_not_convert
 def py_func(func, inp, Tout, stateful=True, name=None, grad=None):
     """Turn a NumPy function into a TensorFlow op with a gradient of its own.
@@ -163,6 +162,7 @@ def py_func(func, inp, Tout, stateful=True, name=None, grad=None):
     else:
         outputs = code.add_node(inputs, stateful)
     op = Op(tuple(inputs), tuple(outputs), code.name)
+    # (A tape around a tf.function does not see what happens while that is traced.)
     record_operation(code.name, outputs, inputs, lambda *dys: code.vjp(op, dys))
     return list(outputs) if several else outputs[0]
 
@@ -173,8 +173,8 @@ Op = namedtuple("Op", "inputs outputs name")  # what `grad` gets
 class _PythonCode(EagerFunc):
     """The Python half of an op: `func`, `grad`, and what is promised of them.
 
-    It is an EagerFunc so that TensorFlow takes what `__call__` returns as it is
-    (tensorflow_private.py tells more); nothing of that class is used.
+    EagerFunc is a mark by which TensorFlow takes what `__call__` returns as it is
+    (tensorflow_private.py tells more); its methods are not used.
     """
 
     def __init__(self, func, inputs, promised, grad, name):
@@ -194,13 +194,12 @@ class _PythonCode(EagerFunc):
     def add_node(self, inputs, stateful):
         """Add a node to the graph that is being built; return its outputs."""
         graph = tf.compat.v1.get_default_graph()
-        # If the token is not in the table, TensorFlow shows it in its error: so the
-        # token says why. The random end keeps it apart from all other tokens.
+        # TensorFlow shows it where the table does not have it: so it says why.
         token = (f"{self.label}: its Python code, which no SavedModel and no frozen "
                  "graph holds; run it in the process that traced it, as long as the "
                  f"function is kept that was traced [{uuid.uuid4()}]")
         functions_by_token[token] = self
-        # The table refers to it weakly: the graph keeps it, and nothing else does.
+        # The table refers to it weakly, so the graph has to keep it.
         graph.add_to_collection(_PythonCode, self)
         make = tf.raw_ops.PyFunc if stateful else tf.raw_ops.PyFuncStateless
         names = dict.fromkeys(("PyFunc", "PyFuncStateless"), _GRADIENT)
@@ -211,11 +210,12 @@ class _PythonCode(EagerFunc):
                 return []  # for no outputs, `make` returns the node
             for y, output in zip(ys, self.promised, strict=True):
                 y.set_shape(output.shape)
-            # A graph that is written down forgets that: an op says it as well.
+            # A saved graph has no shapes that were set, so an op tells them as well.
             return [y if y.shape.rank is None else tf.ensure_shape(y, y.shape)
                     for y in ys]
 
-    # Or AutoGraph would rewrite what is called by a `func` defined in a tf.function.
+    # A `func` that is defined in a tf.function is AutoGraph's version of it, and would
+    # have AutoGraph rewrite what it calls, even when the graph runs: not in here.
     @tf.autograph.experimental.do_not_convert
     def __call__(self, device, token, arrays):
         """Run in a graph: TensorFlow calls this when it comes to the node."""
@@ -253,7 +253,8 @@ class _PythonCode(EagerFunc):
         if self.grad is not None:
             dys = [tf.zeros_like(y) if dy is None else tf.convert_to_tensor(dy)
                    for y, dy in zip(op.outputs, dys, strict=True)]
-            given = Op(list(op.inputs), list(op.outputs), op.name)  # lists of its own
+            # `op` may be the node. `grad` gets its own lists, the same in every mode.
+            given = Op(list(op.inputs), list(op.outputs), op.name)
             return gradients_as_promised(self.grad(given, *dys), op.inputs, self.label)
         text = (f"{self.label} has no gradient; pass grad=... to py_func, or put "
                 "tf.stop_gradient around its result")
@@ -271,15 +272,15 @@ def _gradient_of_node(node, *dys):
     """The gradient of every node that py_func makes."""
     if node is None:
         # tf.saved_model.save calls each gradient in order to write it down: without a
-        # node, and with inputs in the place of the dys. What it gets is an error.
+        # node, and with inputs in the place of the dys. It gets what raises when run.
         text = "a SavedModel does not hold the gradient of a py_func"
         with tf.control_dependencies([tf.debugging.Assert(False, [text])]):
             return [tf.identity(x) for x in dys]
     code = functions_by_token.get(node.get_attr("token").decode())
     if code is None:
         raise LookupError(f"the Python code of op '{node.name}' is gone")
-    # When a tf.function is first called under a tape, TensorFlow makes a second graph,
-    # for all gradients that the tape may ask for later.
+    # tf.gradients asks now, and the gradients join the graph of the node. For a tape
+    # around a tf.function, which may ask later, TensorFlow makes a second graph.
     in_advance = node.graph is not tf.compat.v1.get_default_graph()
     return code.vjp(node, dys, in_advance)
 
