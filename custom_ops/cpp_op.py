@@ -136,9 +136,9 @@ def _run(words, path):
 
 def _files_and_ops(command, path):
     """The files that the compiler reads, and the ops that they register."""
-    code = _run([*command, "-E"], path)  # where a.h begins, it has the line `# 1 "a.h"`
-    ops = re.findall(rb'OpDefBuilderWrapper\(\s*"(\w+)"', code)  # is in REGISTER_OP
+    code = _run([*command, "-E"], path)  # with a line `# 1 "a.h"` where a.h begins
     names = dict.fromkeys(re.findall(rb'^# \d+ "(.+)"', code, re.MULTILINE))
+    ops = re.findall(rb'OpDefBuilderWrapper\((?:\s*#.*\n)*\s*"(\w+)"', code)
     names = [name.decode("unicode_escape").encode("latin-1") for name in names]
     files = [os.path.join(path.parent, os.fsdecode(name)) for name in names]
     return files, [op.decode() for op in ops]

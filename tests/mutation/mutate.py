@@ -56,7 +56,6 @@ TESTS = {
     "lifetimes": ["test_py_func_lifetimes", "test_py_func"],
     "memory": ["test_py_func_memory"],
     "mnist": ["test_load_mnist"],
-    "places": ["test_load_op", "test_load_mnist"],
     "python_op": [
         "test_py_func",
         "test_py_func_errors",
