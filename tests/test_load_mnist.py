@@ -18,6 +18,11 @@ IMAGES, LABELS = np.zeros((3, 28, 28), np.uint8), np.array([0, 9, 1], np.uint8)
 OWN = dict(zip(NAMES, [IMAGES, LABELS, IMAGES[:2], LABELS[:2]], strict=True))
 
 
+class Bomb:
+    def __reduce__(self):  # what is run where it is unpickled
+        return sys.exit, ("unpickled",)
+
+
 def test_the_sample_is_that_of_the_data_card():
     (x_train, y_train), (x_test, y_test) = load_mnist()
     card = (ROOT / "data" / "README.md").read_text("utf-8")
@@ -50,7 +55,7 @@ def test_a_file_of_ones_own(tmp_path):
         {"y_train": LABELS[:2]},
         {"y_test": np.array([3, 10], np.uint8)},
         {"x_test": IMAGES[:0], "y_test": LABELS[:0]},
-        {"x_test": np.array([{}])},  # would be unpickled
+        {"x_test": np.array([Bomb()])},
     ],
 )
 def test_foreign_arrays_are_refused(tmp_path, change):
