@@ -1,261 +1,190 @@
 """`load_op`: compile an op that is written in C++, and load it."""
 
 import contextlib
-import dataclasses
+import hashlib
+import json
 import os
+import re
 import shlex
-import shutil
 import subprocess
 import sys
+import tempfile
+import warnings
 from pathlib import Path
 
-from .cpp_build import (
-    Recipe,
-    build,
-    cannot_be_loaded,
-    keep_note,
-    note_of,
-    ops_of,
-    preprocessed,
-    whole_library,
-)
 from .tensorflow_start import tf
 
-# Key of a library with ops -> (their names, source, module). A reload of this file
-# must not empty it: what a process has loaded it cannot unload.
-_loaded = globals().get("_loaded", {})
-
-_PACKAGE = Path(__file__).parent
-# A name that is no file is looked for in lesson 07's folder of a checkout, and among
-# what an installed package brings along.
-_SHIPPED = (_PACKAGE.parent / "notebooks" / "cpp", _PACKAGE / "data")
-
-_NO_COMPILER = (
-    "load_op found no C++ compiler: install one (Debian, Ubuntu: sudo apt install "
-    "g++; Fedora: sudo dnf install gcc-c++; macOS: xcode-select --install; Windows: "
-    "work in WSL) and start again"
-)
+_SOURCES = Path(__file__).parents[1] / "notebooks/cpp", Path(__file__).parent / "data"
+_loaded = {}  # library -> module, as a process cannot unload one
+_newest = {}  # op -> the gradient that was registered last
 
 
 def load_op(source):
     """Compile a C++ file against the installed TensorFlow and load its ops.
 
-    The first call takes about ten seconds, nearly all of it for TensorFlow's
-    headers. The library is kept in the folder `tensorflow-load-op` of the user's
-    cache (`$XDG_CACHE_HOME`, else `~/.cache`), and every later call for the same
-    source, compiler, flags and TensorFlow takes milliseconds. A change of any file
-    that the source includes is seen (in files of TensorFlow and of the system: by
-    their time or size), and so is one of a script or of an @file in CXX, and of a
-    file that an asm statement names; a library that is damaged is built anew. What
-    a script reads in turn, or CXX links besides, is not seen. That folder and
-    `tensorflow-load-op-notes` beside it may be deleted at any time. Lesson 07 begins
-    with it; `compile_command` shows what it runs.
+    The first call takes some ten seconds. Later ones take milliseconds: the library is
+    kept in `tensorflow-load-op` in `$XDG_CACHE_HOME` (else `~/.cache`), until a file
+    that the compiler reads, its command or a version changes. Not seen: a new header
+    that hides another, and what a script in CXX, an @file or `.incbin` reads.
 
     Args:
         source: path of the file, or the name of one in `notebooks/cpp/` (installed:
             `zero_out.cc`). The environment variable CXX names another compiler than
-            g++, clang++ or c++, with options of its own where you like.
+            g++, clang++ or c++, and its options.
 
     Returns:
-        The module of Python functions that `tf.load_op_library` makes: for an op
-        ZeroOut it holds `zero_out`. It also gets a `RegisterGradient`, which does
-        what `tf.RegisterGradient` does and may be run again, where TensorFlow's
-        raises a KeyError; the newest gradient counts (but what a `tf.function` has
-        traced stays). In a notebook without a compiler: None, after a sentence
-        that says what to install; from then on cells that begin with the line
-        `# C++` are skipped.
+        The module of `tf.load_op_library`: for an op ZeroOut it has `zero_out`. Its
+        `RegisterGradient` is TensorFlow's, but may run again: the newest one counts.
+        In a notebook without a compiler: None; cells with `# C++` on top are skipped.
 
     Raises:
         FileNotFoundError: no such file or, outside a notebook, no compiler.
-        ValueError: the file does not compile: shows the compiler's first error. Or it
-            does and cannot be loaded: names a symbol that is defined nowhere.
-        RuntimeError: an op of this name is loaded, from the source as it was
-            before a change or from another file. TensorFlow would go on with the
-            old code or with none. Restart the kernel.
-        OSError: the cache cannot be written.
+        ValueError: the source does not compile, or needs what is defined nowhere.
+        RuntimeError: an op of this name is there, as after a change of the source.
 
     Example:
-        >>> zero_out = load_op("zero_out.cc").zero_out
-        >>> zero_out([5.0, 6.0, 7.0]).y.numpy().tolist()
+        >>> load_op("zero_out.cc").zero_out([5.0, 6.0, 7.0]).y.numpy().tolist()
         [5.0, 0.0, 0.0]
-
-    Source: https://www.tensorflow.org/guide/create_op for the command.
     """
-    recipe = _recipe(source)
-    if recipe is None:
-        return _go_on_without_compiler()
-    for _ in range(3):
-        known = note_of(recipe)
-        note = known or preprocessed(recipe)
-        if note.key in _loaded:
-            ops, _, module = _loaded[note.key]
-            if not known:
-                keep_note(recipe, dataclasses.replace(note, ops=ops))
-            return module
-        _refuse_loaded(note.ops, recipe.path)
-        library, ops = whole_library(recipe, note.key), note.ops
-        if library is None:
-            library, ops = build(recipe, note)
-        elif not known:
-            ops = ops_of(recipe.path, library, note.ops)
-        if library:
-            if not known:
-                keep_note(recipe, dataclasses.replace(note, ops=ops))
-            _refuse_loaded(ops, recipe.path)
-            return _load(library, recipe.path, note.key, ops)
-    raise RuntimeError(f"{recipe.path} changes while it is compiled")
-
-
-def _load(library, path, key, ops):
+    path = _find(source)
     try:
-        module = tf.load_op_library(str(library))
-    except tf.errors.NotFoundError as error:  # older TensorFlows lend fewer symbols
-        library.unlink(missing_ok=True)
-        raise cannot_be_loaded(path, error.message.replace(f"{library}: ", "")
-                               ) from error
-    module.RegisterGradient = _register_gradient_anew({})
-    if ops:
-        _loaded[key] = ops, path, module
-    return module
+        command = compile_command(path)[:-2]
+    except FileNotFoundError as error:
+        return _go_on_without_compiler(error)
+    version = _run([*command[:command.index("-shared")], "--version"], path)
+    made_by = command, version, tf.__version__
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    cache = cache.absolute() / "tensorflow-load-op"
+    name = cache / re.sub(r"\W", "_", path.stem, flags=re.ASCII)
+    note = Path(f"{name}-{_hash((made_by, path))}.json")
+    library, whole, files, ops = "", "", [], []
+    with contextlib.suppress(OSError, ValueError):  # no note yet, or a damaged one
+        library, whole, files, ops = json.loads(note.read_text())
+    while (library != f"{name}-{_hash(made_by, *files)}.so"
+           or whole != _hash(made_by, library)):  # also if changed while it compiled
+        files, ops = _files_and_ops(command, path)
+        library = f"{name}-{_hash(made_by, *files)}.so"
+        cache.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=cache) as own:  # two may build at once
+            _run([*command, "-o", f"{own}/op.so"], path)
+            os.replace(f"{own}/op.so", library)
+        whole = _hash(made_by, library)
+        note.write_text(json.dumps([library, whole, files, ops]))
+    if library not in _loaded:
+        if not ops:
+            warnings.warn(f"{path.name} registers no op: it needs a REGISTER_OP and a "
+                          "kernel, as in notebooks/cpp/zero_out.cc", stacklevel=2)
+        _loaded[library] = _load(library, ops, path)
+    return _loaded[library]
 
 
 def compile_command(source):
     """The words of the command with which `load_op` compiles a C++ file.
 
-    To be run in the folder of the file; `load_op` writes to its cache instead of
-    beside the source.
-
-    Args:
-        source: as for `load_op`.
-
-    Returns:
-        A list of words, as `subprocess.run` takes it; `shlex.join` makes one line.
-
-    Raises:
-        FileNotFoundError: no such file, or no compiler.
+    It runs in the folder of the file; `load_op` writes to its cache instead.
 
     Example:
         >>> words = compile_command("zero_out.cc")
         >>> "-shared" in words, words[-2:]
         (True, ['-o', 'zero_out.so'])
     """
-    recipe = _recipe(source)
-    if recipe is None:
-        raise FileNotFoundError(_no_compiler())
-    return recipe.words(recipe.path.with_suffix(".so").name)
-
-
-def _recipe(source):
-    """How to compile a source; None where there is no compiler."""
-    path = Path(source)
-    if os.fspath(source)[:1] in ("~", b"~"):
-        with contextlib.suppress(RuntimeError):  # nobody of this name
-            path = path if path.is_file() else path.expanduser()
-    tried = [path, *(folder / path for folder in _SHIPPED)]
-    found = [place for place in tried if place.is_file()]
-    if not found:
-        raise FileNotFoundError(f"load_op: there is no file {source}, nor {tried[1]}")
-    compiler, version = _compiler()
-    if compiler is None:
-        return None
+    path = _find(source)
     # -isystem: with -I, g++ warns about TensorFlow's headers. -O3: with -O2, g++ 12
-    # does not use vector instructions.
-    flags = [
-        flag.replace("-I", "-isystem", 1) if flag.startswith("-I") else flag
-        for flag in tf.sysconfig.get_compile_flags() + tf.sysconfig.get_link_flags()
-    ]
+    # does not use vector instructions. C++17 is among TensorFlow's own flags.
+    flags = tf.sysconfig.get_compile_flags() + tf.sysconfig.get_link_flags()
+    flags = [re.sub("^-I", "-isystem", flag) for flag in flags]
     if sys.platform == "darwin":
         flags += ["-undefined", "dynamic_lookup"]
-    return Recipe(found[0].resolve(), compiler, version, flags)
+    return [*_compiler(), "-shared", "-fPIC", "-O3", path.name, *flags,
+            "-o", f"{path.stem}.so"]
+
+
+def _find(source):
+    if not isinstance(source, (str, os.PathLike)):
+        raise TypeError(f"load_op takes the path of one C++ file, got {source!r}: call "
+                        "it once for each file")
+    path = Path(source).expanduser()
+    for place in (path, *(folder / path for folder in _SOURCES)):
+        if place.is_file():
+            return place.absolute()
+    raise FileNotFoundError(f"load_op: there is no file {source}")
 
 
 def _compiler():
-    """The C++ compiler's command, as a list, and its version; None where is none."""
-    if sys.platform == "win32":
-        return None, None
-    for command in _named_compiler() or [["g++"], ["clang++"], ["c++"]]:
-        # Without its developer tools, macOS has a g++ that only complains.
-        with contextlib.suppress(OSError):
-            if shutil.which(command[0]):
-                run = subprocess.run([*command, "--version"], capture_output=True,
-                                     stdin=subprocess.DEVNULL, check=False)
-                if run.returncode == 0:
-                    return command, run.stdout
-    return None, None
-
-
-def _named_compiler():
-    """What CXX says, as a list of one command; empty where it says nothing."""
     named = os.environ.get("CXX", "").strip()
+    for name in [named] if named else ["g++", "clang++", "c++"]:
+        with contextlib.suppress(OSError, ValueError):  # macOS' g++ may ask for tools
+            run = subprocess.run([*shlex.split(name), "--version"], capture_output=True)
+            if run.returncode == 0:
+                return run.args[:-1]
+    what = f"cannot run CXX={named!r}: unset it, or" if named else "found no compiler:"
+    raise FileNotFoundError(
+        f"load_op {what} install a C++ compiler (Debian, Ubuntu: apt install g++; "
+        "macOS: xcode-select --install; Windows: work in WSL) and start again")
+
+
+def _run(words, path):
+    run = subprocess.run(words, cwd=path.parent, capture_output=True,
+                         env={**os.environ, "LC_ALL": "C"})
+    if run.returncode:
+        said = run.stderr.decode("utf-8", "replace")
+        first = re.search(r"^.*error: (.*\n?){,5}", said, re.MULTILINE)
+        shown = first[0] if first else said
+        raise ValueError(f"{path.name} does not compile:\n{shown}")
+    return run.stdout
+
+
+def _files_and_ops(command, path):
+    """The files that the compiler reads, and the ops that they register."""
+    code = _run([*command, "-E"], path)  # with a line `# 1 "a.h"` where a.h begins
+    names = dict.fromkeys(re.findall(rb'^# \d+ "(.+)"', code, re.MULTILINE))
+    ops = re.findall(rb'OpDefBuilderWrapper\((?:\s*#.*\n)*\s*"(\w+)"', code)
+    names = [name.decode("unicode_escape").encode("latin-1") for name in names]
+    files = [os.path.join(path.parent, os.fsdecode(name)) for name in names]
+    return files, [op.decode() for op in ops]
+
+
+def _hash(made_by, *files):
+    sums = [os.path.isfile(file) and hashlib.sha256(Path(file).read_bytes()).digest()
+            for file in files]
+    return hashlib.sha256(repr((made_by, sums)).encode()).hexdigest()[:20]
+
+
+def _load(library, ops, path):
+    for op in ops:
+        try:
+            tf.Graph().op_def_for_type(op)
+        except RuntimeError:  # there is none yet
+            continue
+        raise RuntimeError(
+            f"{path} registers the op {op}, and there is one already: if it is yours, "
+            "from before a change, restart the kernel; else give yours another name")
     try:
-        # A path with spaces is one word. (A blank CXX has none.)
-        words = [named] if shutil.which(named) else shlex.split(named)
-    except ValueError:  # a quotation mark without its other
-        words = [named]
-    if words and os.sep in words[0]:  # as the compiler runs in the source's folder
-        words[0] = os.path.abspath(os.path.expanduser(words[0]))
-    return [words] if words else []
+        module = tf.load_op_library(library)
+    except tf.errors.NotFoundError as error:
+        reason = error.message.replace(f"{library}: ", "")
+        with contextlib.suppress(OSError):  # c++filt makes helper(int) of _Z6helperi
+            reason = subprocess.run(["c++filt"], input=reason, text=True,
+                                    capture_output=True).stdout.strip()
+        raise ValueError(f"{path.name} cannot be loaded: {reason}") from error
+    module.RegisterGradient = _register_gradient
+    return module
 
 
-def _no_compiler():
-    named = os.environ.get("CXX", "").strip()
-    if not named:
-        return _NO_COMPILER
-    return (f"{_NO_COMPILER}, or unset the environment variable CXX: it is {named!r}, "
-            "which cannot be run")
+def _register_gradient(op_type):
+    def decorator(grad):
+        if op_type not in _newest:
+            tf.RegisterGradient(op_type)(lambda op, *dys: _newest[op_type](op, *dys))
+        _newest[op_type] = grad
+        return grad
+    return decorator
 
 
-def _go_on_without_compiler():
+def _go_on_without_compiler(error):
     shell = "IPython" in sys.modules and sys.modules["IPython"].get_ipython()
     if not shell:
-        raise FileNotFoundError(_no_compiler())
-    print(f"{_no_compiler()}; until then the cells that need it are skipped.")
-    shell.input_transformers_cleanup.append(_skip_cpp_cell)
-
-
-def _skip_cpp_cell(lines):
-    if lines and lines[0].rstrip() == "# C++":
-        return ["print('Skipped: this cell needs a C++ compiler.')\n"]
-    return lines
-
-
-def _is_op(name):
-    try:
-        return bool(tf.Graph().op_def_for_type(name))
-    except RuntimeError:
-        return False
-
-
-def _refuse_loaded(ops, path):
-    """Raise in words before TensorFlow loads an op twice, which breaks both."""
-    for op in filter(_is_op, ops):
-        if hasattr(tf.raw_ops, op):
-            raise RuntimeError(
-                f"TensorFlow has an op {op} of its own: give the one in {path.name} "
-                "another name"
-            )
-        others = [other for names, other, _ in _loaded.values() if op in names]
-        where = f"from {others[0] if others else 'another library'}"
-        if path in others:
-            where = "it was compiled before a change"
-        raise RuntimeError(
-            f"cannot load {path}: the op {op} is already loaded ({where}), and no "
-            "process can load an op twice; restart the kernel, then run this cell first"
-        )
-
-
-def _register_gradient_anew(newest):
-    def register_gradient(op_type):
-        if not _is_op(op_type):
-            raise ValueError(f"RegisterGradient: no op of the name {op_type} is loaded")
-
-        def decorator(grad):
-            if op_type not in newest:
-                tf.RegisterGradient(op_type)(
-                    lambda op, *dys: newest[op_type](op, *dys))
-            newest[op_type] = grad
-            return grad
-
-        return decorator
-
-    return register_gradient
+        raise error
+    print(f"{error}; until then the cells that need it are skipped.")
+    skipped = ["print('Skipped: this cell needs a C++ compiler.')\n"]
+    shell.input_transformers_cleanup.append(
+        lambda lines: skipped if lines[:1] == ["# C++\n"] else lines)

@@ -26,9 +26,8 @@ from nbconvert.preprocessors import (
 PROJECT = Path(__file__).resolve().parents[1]
 POINTS = 1  # for each exercise
 BESIDE = ("utils.py", "custom_ops", "requirements.txt", "LICENSE", "data")
-# What a test left behind, and the full MNIST, which would change the numbers of a
-# lesson.
-LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "*.ipynb", "mnist.npz")
+# What a test left behind.
+LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "*.ipynb")
 SOLUTION_BELOW = re.compile(r"\s*The solution below it is folded\.")
 FOR_TEACHERS = re.compile(r"^> ?\*\*For teachers\.\*\*.*(?:\n>.*)*\n?", re.MULTILINE)
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(((?!https?:|#)[^)\s]+)\)")

@@ -4,6 +4,7 @@ Nothing is downloaded: TensorFlow and NumPy are those that run this test.
 """
 
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -15,8 +16,6 @@ from pathlib import Path
 import pytest
 import tensorflow as tf
 from packaging.requirements import Requirement
-
-from custom_ops import cpp_op
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -59,7 +58,7 @@ def run(*words, cwd, **options):
 
 def run_examples(python, cwd, *options):
     """The examples of all public names; returns which functions have none."""
-    compiler = cpp_op._compiler()[0] is not None
+    compiler = bool(shutil.which("g++"))
     said = run(python, *options, "-c", EXAMPLES, compiler, cwd=cwd)
     found = [line.split() for line in said.splitlines()]
     assert len(found) > 10
@@ -141,23 +140,15 @@ def test_every_example_is_true_in_a_checkout(tmp_path):
     assert run_examples(sys.executable, ROOT) == []
 
 
-def test_the_installed_package_needs_nothing_of_the_checkout(installed, tmp_path):
-    """Not utils.py either; and what it fetches goes to the user's cache."""
+def test_the_installed_package_needs_nothing_of_the_checkout(installed):
+    """Not utils.py either, and its digits are its own."""
     python, own = installed
     code = """
-        import importlib.util, pathlib, sys
-        import custom_ops.mnist
+        import importlib.util, sys
+        import custom_ops
         assert importlib.util.find_spec("utils") is None
         assert sys.prefix in custom_ops.__file__
-        assert "tensorflow" not in sys.modules
-        custom_ops.mnist._download_mnist = print
-        try:
-            custom_ops.load_mnist("full")
-        except FileNotFoundError:
-            pass
+        print(len(custom_ops.load_mnist()[0][0]), "tensorflow" in sys.modules)
     """
-    cache = {"XDG_CACHE_HOME": str(tmp_path)}
-    said = run(
-        python, "-I", "-c", textwrap.dedent(code), cwd=own, env={**os.environ, **cache}
-    )
-    assert said.split() == [str(tmp_path / "custom-ops-in-jupyter" / "mnist.npz")]
+    said = run(python, "-I", "-c", textwrap.dedent(code), cwd=own)
+    assert said == "4000 False\n"

@@ -16,8 +16,8 @@ ops, and as lesson 10's fastest form; and as NumPy callbacks of JAX and of PyTor
 The lesson and PyTorch run twice, with their threads and NumPy's as they come and
 with one of each. All in turn, five times. Each way picks the same random digits,
 step by step. The table gives medians, ratios, and the accuracy of each.
-The whole of MNIST is used where it is at ../shared/data/mnist.npz or
-data/mnist.npz, else the sample. Run it on a quiet machine.
+The whole of MNIST is used where it is at ../shared/data/mnist.npz, else the
+sample. Run it on a quiet machine.
 """
 
 import contextlib
@@ -173,12 +173,8 @@ def twins(python, data, stack):
 
 
 def main(peers=sys.executable):
-    found = [
-        path
-        for path in (ROOT.parent / "shared/data/mnist.npz", ROOT / "data/mnist.npz")
-        if path.exists()
-    ]
-    source = str(found[0]) if found else "sample"
+    whole = ROOT.parent / "shared/data/mnist.npz"
+    source = str(whole) if whole.exists() else "sample"
     _, (x_test, y_test) = load_mnist(source)
     x_test = np.float32(x_test.reshape(-1, 784)) / 255
 
