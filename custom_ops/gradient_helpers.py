@@ -7,8 +7,7 @@ def gradient(f, x):
     """The gradient of f at x, by a tape. For a y of many elements: of their sum.
 
     Args:
-        f: takes x, or as many arguments as x has entries, and returns a tensor of
-            any shape.
+        f: takes x, or as many arguments as x has entries; returns a tensor.
         x: a tensor, array, number or variable of float or complex dtype, of any
             shape; or a list of these.
 
@@ -16,14 +15,9 @@ def gradient(f, x):
         A tensor of the shape and dtype of x; None where f has no gradient there.
         For a list, a list of them.
 
-    Raises:
-        Whatever f and its gradient raise.
-
     Example:
         >>> gradient(tf.square, tf.constant([1.0, 2.0])).numpy().tolist()
         [2.0, 4.0]
-
-    Lesson 00 builds it by hand.
     """
     several = isinstance(x, (list, tuple))
     xs = [v if isinstance(v, tf.Variable) else tf.convert_to_tensor(v)
@@ -57,8 +51,6 @@ def sum_to(dy, shape_of):
     Example:
         >>> sum_to(tf.ones([2, 3]), tf.zeros([3])).numpy().tolist()
         [2.0, 2.0, 2.0]
-
-    Lesson 03 builds it by hand.
     """
     dy, shape_of = tf.convert_to_tensor(dy), tf.convert_to_tensor(shape_of)
     small, large = shape_of.shape, dy.shape
@@ -75,22 +67,14 @@ def sum_to(dy, shape_of):
 
 
 def like(x):
-    """The shape and dtype of x, as what `py_func` takes for `Tout`.
+    """The shape and dtype of x, as a `tf.TensorSpec`, which `py_func` takes for `Tout`.
 
-    Args:
-        x: a tensor, array, variable, Keras input or number, of any shape and dtype.
-
-    Returns:
-        A `tf.TensorSpec`; what is unknown of x's shape is unknown in it.
-
-    Raises:
-        ValueError, TypeError: x is nothing that TensorFlow can make a tensor of.
+    x is a tensor, array, variable, Keras input or number. What is unknown of its shape
+    is unknown in the result. A ValueError or TypeError: no tensor can be made of it.
 
     Example:
         >>> like(tf.zeros([2, 3]))
         TensorSpec(shape=(2, 3), dtype=tf.float32, name=None)
-
-    Lesson 00 builds it by hand.
     """
     if not (hasattr(x, "shape") and hasattr(x, "dtype")):
         x = tf.convert_to_tensor(x)

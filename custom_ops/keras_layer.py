@@ -7,12 +7,9 @@ from .promises import as_tensor, is_tensor
 
 def call_as_layer(op, inputs, specs):
     """Call a new layer that calls `op(inputs)`; `specs`: what it promises to return."""
-    for spec in specs:
-        if spec.shape.rank is None:
-            dtype = f"tf.{spec.dtype.name}"
-            raise ValueError(
-                f"py_func: Keras needs the shape of each output; instead of {dtype} "
-                f"give Tout a tf.TensorSpec, such as tf.TensorSpec(x.shape, {dtype})")
+    if any(spec.shape.rank is None for spec in specs):
+        raise ValueError("py_func: Keras needs the shape of each output; instead of a "
+                         "dtype give Tout a tf.TensorSpec(x.shape, dtype)")
     # Keras takes tensors only, and no numbers.
     tensors = [x if is_tensor(x) else as_tensor(x, f"py_func: input {index}")
                for index, x in enumerate(inputs)]

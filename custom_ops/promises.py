@@ -18,6 +18,11 @@ _FOREIGN = "__array__", "__array_interface__", "__array_struct__"
 # What goes in
 
 
+def differentiable(tensor):
+    """Whether gradients flow through it: its dtype is float or complex."""
+    return tensor.dtype.is_floating or tensor.dtype.is_complex
+
+
 def is_tensor(x):
     """Whether it is a tensor or a variable, of TensorFlow or of Keras."""
     return tf.is_tensor(x) or hasattr(x, "__tf_tensor__")
@@ -50,7 +55,7 @@ def as_tensor(x, label, dtype_hint=None):
 # What `func` returns
 
 
-def promised_outputs(Tout):
+def outputs_of(Tout):
     """`Tout` as a list with an `Output` for each output."""
     outputs = []
     for promise in Tout if isinstance(Tout, (list, tuple)) else [Tout]:
@@ -66,7 +71,7 @@ def promised_outputs(Tout):
     return outputs
 
 
-def as_promised(results, outputs, label):
+def results_as_promised(results, outputs, label):
     """What `func` returned as a list of arrays, of the dtypes and shapes promised."""
     if not isinstance(results, (list, tuple)):
         results = [] if results is None else [results]
@@ -145,11 +150,6 @@ def owned(arrays):
 
 
 # What `grad` returns
-
-
-def differentiable(tensor):
-    """Whether gradients flow through it: its dtype is float or complex."""
-    return tensor.dtype.is_floating or tensor.dtype.is_complex
 
 
 def gradients_as_promised(grads, inputs, label):

@@ -46,22 +46,9 @@ from collections import namedtuple
 
 import numpy as np
 
-from .promises import (
-    as_graph_error,
-    as_promised,
-    as_tensor,
-    differentiable,
-    gradients_as_promised,
-    name_of,
-    owned,
-    promised_outputs,
-)
-from .tensorflow_private import (
-    EagerFunc,
-    functions_by_token,
-    record_operation,
-    stop_recording,
-)
+from . import promises
+from . import tensorflow_private as private
+from .promises import as_tensor, differentiable
 from .tensorflow_start import tf
 
 __all__ = ["NoGradientError", "py_func"]
@@ -105,10 +92,8 @@ def py_func(func, inp, Tout, stateful=True, name=None, grad=None):
         One tensor, or a list of tensors where `Tout` is a list.
 
     Raises:
-        TypeError: an argument of a wrong type; a result or a gradient of another
-            kind than promised.
-        ValueError: a wrong number of results or gradients, a wrong shape, an
-            integer that does not fit, an array that `func` may not write to.
+        TypeError, ValueError: an argument, a result or a gradient is not of the type,
+            number, dtype or shape that it has to be; `func` writes to an input.
         NoGradientError: (a LookupError) a gradient is asked for, and there is
             none. For a tape around a `tf.function`: an OpError that says so.
         tf.errors.OpError: any of these, or an error of `func` itself, as a graph
@@ -147,7 +132,7 @@ def py_func(func, inp, Tout, stateful=True, name=None, grad=None):
         raise TypeError("py_func: inp must be a list of inputs, got "
                         f"{type(inp).__name__}; pass [x] for a single x")
     several = isinstance(Tout, (list, tuple))
-    promised = promised_outputs(Tout)
+    promised = promises.outputs_of(Tout)
     if any(type(x).__name__ == "KerasTensor" for x in inp):
         from .keras_layer import call_as_layer  # only here, for Keras is slow to load
 
@@ -163,14 +148,14 @@ def py_func(func, inp, Tout, stateful=True, name=None, grad=None):
         outputs = code.add_node(inputs, stateful)
     op = Op(tuple(inputs), tuple(outputs), code.name)
     # (A tape around a tf.function does not see what happens while that is traced.)
-    record_operation(code.name, outputs, inputs, lambda *dys: code.vjp(op, dys))
+    private.record_operation(code.name, outputs, inputs, lambda *dys: code.vjp(op, dys))
     return list(outputs) if several else outputs[0]
 
 
 Op = namedtuple("Op", "inputs outputs name")  # what `grad` gets
 
 
-class _PythonCode(EagerFunc):
+class _PythonCode(private.EagerFunc):
     """The Python half of an op: `func`, `grad`, and what is promised of them.
 
     EagerFunc is a mark by which TensorFlow takes what `__call__` returns as it is
@@ -180,7 +165,7 @@ class _PythonCode(EagerFunc):
     def __init__(self, func, inputs, promised, grad, name):
         self.func, self.grad, self.promised = func, grad, promised
         self.input_dtypes = [x.dtype.as_numpy_dtype for x in inputs]
-        function = name_of(func)
+        function = promises.name_of(func)
         # What TensorFlow allows in the name of a node
         name = re.sub(r"[^A-Za-z0-9_./-]", "", str(name or function.split(".")[-1]))
         self.name = name.strip("_/-") or "py_func"
@@ -198,12 +183,12 @@ class _PythonCode(EagerFunc):
         token = (f"{self.label}: its Python code, which no SavedModel and no frozen "
                  "graph holds; run it in the process that traced it, as long as the "
                  f"function is kept that was traced [{uuid.uuid4()}]")
-        functions_by_token[token] = self
+        private.functions_by_token[token] = self
         # The table refers to it weakly, so the graph has to keep it.
         graph.add_to_collection(_PythonCode, self)
         make = tf.raw_ops.PyFunc if stateful else tf.raw_ops.PyFuncStateless
         names = dict.fromkeys(("PyFunc", "PyFuncStateless"), _GRADIENT)
-        with graph.gradient_override_map(names), stop_recording():
+        with graph.gradient_override_map(names), private.stop_recording():
             ys = make(input=inputs, token=token, name=self.name,
                       Tout=[output.dtype for output in self.promised])
             if not self.promised:
@@ -220,9 +205,9 @@ class _PythonCode(EagerFunc):
     def __call__(self, device, token, arrays):
         """Run in a graph: TensorFlow calls this when it comes to the node."""
         try:
-            return owned(self.run(arrays))
+            return promises.owned(self.run(arrays))
         except BaseException as error:  # KeyboardInterrupt, too, has no other way out
-            raise as_graph_error(error, self.label) from error
+            raise promises.as_graph_error(error, self.label) from error
 
     def run(self, inputs):
         """Call `func` on read-only arrays; return arrays, as promised."""
@@ -231,8 +216,7 @@ class _PythonCode(EagerFunc):
         for array in arrays:
             array.setflags(write=False)  # the memory is TensorFlow's
         if type(self.func).__module__.startswith("numba."):
-            # Compiled for a written signature, it takes no read-only arrays.
-            arrays = [array.copy() for array in arrays]
+            arrays = [a.copy() for a in arrays]  # with a signature it wants them so
         try:
             results = self.func(*arrays)
         except ValueError as error:
@@ -242,7 +226,7 @@ class _PythonCode(EagerFunc):
                 f"{self.label} writes into a read-only array ({error}); its inputs are "
                 "read-only, for they belong to TensorFlow: to change one, copy it "
                 "first: x = x.copy()") from error
-        return as_promised(results, self.promised, self.label)
+        return promises.results_as_promised(results, self.promised, self.label)
 
     def vjp(self, op, dys, in_advance=False):
         """Call `grad`: from one dy for each output to one gradient for each input.
@@ -255,7 +239,8 @@ class _PythonCode(EagerFunc):
                    for y, dy in zip(op.outputs, dys, strict=True)]
             # `op` may be the node. `grad` gets its own lists, the same in every mode.
             given = Op(list(op.inputs), list(op.outputs), op.name)
-            return gradients_as_promised(self.grad(given, *dys), op.inputs, self.label)
+            grads = self.grad(given, *dys)
+            return promises.gradients_as_promised(grads, op.inputs, self.label)
         text = (f"{self.label} has no gradient; pass grad=... to py_func, or put "
                 "tf.stop_gradient around its result")
         if not in_advance:
@@ -276,7 +261,7 @@ def _gradient_of_node(node, *dys):
         text = "a SavedModel does not hold the gradient of a py_func"
         with tf.control_dependencies([tf.debugging.Assert(False, [text])]):
             return [tf.identity(x) for x in dys]
-    code = functions_by_token.get(node.get_attr("token").decode())
+    code = private.functions_by_token.get(node.get_attr("token").decode())
     if code is None:
         raise LookupError(f"the Python code of op '{node.name}' is gone")
     # tf.gradients asks now, and the gradients join the graph of the node. For a tape

@@ -15,8 +15,7 @@ import tempfile
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 # A C++ kernel that fails raises an error in Python; the log repeats it.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-# TensorFlow runs graphs on one thread for each core. A py_func takes one, and what
-# it calls of TensorFlow may need another.
+# A graph has a thread for each core. A py_func takes one; what it calls, another.
 if hasattr(os, "sched_getaffinity") and len(os.sched_getaffinity(0)) == 1:
     os.environ.setdefault("TF_NUM_INTEROP_THREADS", "2")
 
