@@ -18,7 +18,7 @@ from hypothesis.extra import numpy as hnp
 
 import other_process
 from custom_ops import tensorflow_private
-from notebooks.modules.cluster import configurations
+from notebooks.modules.lesson_14 import configurations
 from utils import NoGradientError, py_func, tf
 
 V1 = tf.compat.v1
