@@ -46,6 +46,7 @@ mathjax_path = "tex-svg-full.js"
 def read_lesson(app, docname, source):
     if docname.startswith("notebooks/"):
         notebook = json.loads(source[0])
+        static_lesson.describe(notebook)
         static_lesson.without_widgets(notebook)
         static_lesson.fold(notebook)
         source[0] = json.dumps(notebook)

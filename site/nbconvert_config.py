@@ -9,12 +9,14 @@ import static_lesson  # noqa: E402
 
 
 def one_page(notebook, resources):
+    static_lesson.describe(notebook)
     static_lesson.without_widgets(notebook)
     static_lesson.link_lessons(notebook, ".html")
     return notebook, resources
 
 
 def slides(notebook, resources):
+    static_lesson.describe(notebook)
     static_lesson.without_widgets(notebook)
     static_lesson.link_lessons(notebook, ".slides.html")
     static_lesson.as_slides(notebook)

@@ -4,7 +4,9 @@ Each function takes a notebook as nbformat reads it and changes it in place.
 """
 
 import re
+from html import escape
 from importlib.util import find_spec
+from itertools import zip_longest
 from pathlib import Path
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -29,6 +31,39 @@ def reveal():
     return Path(folder, "_static", "revealjs")
 
 
+def pictures(notebook, in_widgets=True):
+    """For each picture of each code cell its data, by format, and its words or "".
+
+    The words are in the cell's metadata, under `alt`: a text, or a list of them if the
+    cell shows several pictures. What its widgets show comes after its own outputs.
+    """
+    models = notebook["metadata"].get("widgets", {}).get(WIDGETS, {}).get("state", {})
+    for cell in notebook["cells"]:
+        outputs = cell.get("outputs", [])
+        views = [output.get("data", {}).get(WIDGET) for output in outputs]
+        for view in filter(None, views) if in_widgets else ():
+            outputs = outputs + shown(view["model_id"], models)
+        drawn = [output["data"] for output in outputs if has_picture(output)]
+        words = cell["metadata"].get("alt", "")
+        words = [words] * len(drawn) if isinstance(words, str) else words
+        yield from zip_longest(drawn, words[: len(drawn)], fillvalue="")
+
+
+def has_picture(output):
+    return "image/png" in output.get("data", {})
+
+
+def describe(notebook, in_widgets=True):
+    """Put an `<img>` with words beside each picture, for what is shown in a browser.
+
+    JupyterLab and nbconvert prefer HTML to a PNG, which in JupyterLab has no `alt`.
+    """
+    for data, words in pictures(notebook, in_widgets):
+        if words:
+            source = f"data:image/png;base64,{data['image/png'].strip()}"
+            data["text/html"] = f'<img alt="{escape(words)}" src="{source}">'
+
+
 def without_widgets(notebook):
     """Put what widgets show at first, and a note, in the place of the widgets."""
     stored = notebook["metadata"].pop("widgets", {}).get(WIDGETS, {})
@@ -48,18 +83,9 @@ def without_widgets(notebook):
 
 
 def shown(model_id, models):
-    """The outputs, pictures and HTML in a widget, as outputs of a cell."""
-    model = models.get(model_id, {})
-    state = model.get("state", {})
+    """What was displayed in a widget, as outputs of a cell."""
+    state = models.get(model_id, {}).get("state", {})
     outputs = list(state.get("outputs", []))  # an Output widget
-    if model.get("model_name") == "HTMLModel":  # a picture with its alt
-        data = {"text/html": state["value"]}
-        outputs.append({"output_type": "display_data", "metadata": {}, "data": data})
-    if model.get("model_name") == "ImageModel":
-        for buffer in model.get("buffers", []):
-            data = {f"image/{state.get('format', 'png')}": buffer["data"]}
-            output = {"output_type": "display_data", "metadata": {}, "data": data}
-            outputs.append(output)
     for child in state.get("children", []):
         outputs += shown(child.removeprefix("IPY_MODEL_"), models)
     return outputs

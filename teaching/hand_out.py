@@ -36,9 +36,9 @@ LINK = re.compile(r"(!?)\[([^\]]*)\]\(((?!https?:|#)[^)\s]+)\)")
 class ForStudents(Preprocessor):
     """Take out what speaks to teachers, and mend the links for the new folder.
 
-    nbgrader wants notebooks at the top of an assignment. All else keeps its place,
-    so that `images/x.png` becomes `notebooks/images/x.png`. A link to what is not
-    handed out becomes plain text.
+    nbgrader wants notebooks at the top of an assignment. What lies beside them in
+    `notebooks/` comes along to the top, and what lies above them is beside them now.
+    A link to what is not handed out becomes plain text.
     """
 
     def __init__(self, names, **traits):
@@ -55,14 +55,14 @@ class ForStudents(Preprocessor):
     def mended(self, link):
         mark, text, target = link.groups()
         name, hash_sign, anchor = target.partition("#")
-        path = (PROJECT / "notebooks" / unquote(name)).resolve()
-        if path.suffix == ".ipynb":
-            place = path.name if path.name in self.names else None
+        place = (PROJECT / "notebooks" / unquote(name)).resolve().relative_to(PROJECT)
+        if place.parts[0] == "notebooks":
+            place = Path(*place.parts[1:])
+            there = place.suffix != ".ipynb" or place.name in self.names
         else:
-            place = path.relative_to(PROJECT).as_posix()
-            if not (place.startswith("notebooks/") or place.split("/")[0] in BESIDE):
-                place = None
-        return f"{mark}[{text}]({place}{hash_sign}{anchor})" if place else text
+            there = place.parts[0] in BESIDE
+        link = f"{mark}[{text}]({place.as_posix()}{hash_sign}{anchor})"
+        return link if there else text
 
 
 class Assignment(Preprocessor):
@@ -140,7 +140,7 @@ def hand_out(folder, numbers=()):
         copy = shutil.copytree if (PROJECT / name).is_dir() else shutil.copy2
         extra = {"ignore": LEFT_OUT} if copy is shutil.copytree else {}
         copy(PROJECT / name, folder / name, **extra)
-    shutil.copytree(PROJECT / "notebooks", folder / "notebooks", ignore=LEFT_OUT)
+    shutil.copytree(PROJECT / "notebooks", folder, ignore=LEFT_OUT, dirs_exist_ok=True)
     export = exporter({path.name for path in lessons})
     for path in lessons:
         text, _ = export.from_filename(str(path))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from notebooks.modules.count_lines import lines_run
-from notebooks.modules.draw_digit import (
+from notebooks.modules.lesson_02 import (
     FINE,
     SCALE,
     DigitPad,

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lesson_rules import Lesson, lesson_paths, prose, time_paragraph
+from lesson_rules import Lesson, lesson_paths
+from links import prose
 
 ROOT = Path(__file__).resolve().parents[1]
 ENTRY = re.compile(
@@ -33,7 +34,7 @@ def text(lesson):
 
 def needs(stem):
     """The lesson, those that it needs, and what these need."""
-    line = time_paragraph(Lesson(PATHS[stem])).partition("**Needs**")[2]
+    line = Lesson(PATHS[stem]).time_line.partition("**Needs**")[2]
     named = re.findall(r"\((\w+)\.ipynb\)", re.split(r"\*\*(?:Previous|Next)", line)[0])
     return {stem}.union(*(needs(other) for other in named))
 

@@ -35,7 +35,8 @@ def lesson():
     names = vars(module)
     plt.switch_backend("agg")
     with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(ROOT)
+        patch.chdir(ROOT / "notebooks")  # as a kernel, which finds modules/ there
+        patch.syspath_prepend(ROOT / "notebooks")
         patch.setitem(sys.modules, "lesson_06", module)  # AutoGraph looks there, too
         section = ""
         for cell in notebook.cells:

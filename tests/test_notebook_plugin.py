@@ -1,7 +1,6 @@
 """Notebooks that are wrong in one way each must fail, and say why."""
 
 import base64
-import inspect
 import io
 import os
 import subprocess
@@ -9,37 +8,28 @@ import sys
 import xml.etree.ElementTree as ET
 from collections import defaultdict
 from pathlib import Path
-from types import SimpleNamespace
 
 import nbformat
-import nbval.plugin
 import pytest
 from nbformat import v4
-from nbval.kernel import RunningKernel
 from PIL import Image, ImageDraw
 
-import notebook_plugin
 import pictures
 
 ROOT = Path(__file__).resolve().parents[1]
-TIMEOUT = 5  # seconds a cell
 
 
-def code(source, *outputs, tags=(), count=1):
+def code(source, *outputs, tags=()):
     return v4.new_code_cell(
         source,
         outputs=list(outputs),
-        execution_count=count,
+        execution_count=1,
         metadata={"tags": list(tags)},
     )
 
 
-def printed(text, name="stdout"):
-    return v4.new_output("stream", name=name, text=text)
-
-
-def raised(name, message):
-    return v4.new_output("error", ename=name, evalue=message)
+def printed(text):
+    return v4.new_output("stream", name="stdout", text=text)
 
 
 def png(width=120, height=80, box=(20, 20, 60, 60), fill="black"):
@@ -50,251 +40,85 @@ def png(width=120, height=80, box=(20, 20, 60, 60), fill="black"):
     return buffer.getvalue()
 
 
-def show(drawn, stored, text="<IPython.core.display.Image object>", **options):
+def show(drawn, stored, tags=(), **data):
     """A cell that displays one picture, and stores another as its output."""
     source = (
         "import base64\nfrom IPython.display import Image, display\n"
         f"display(Image(base64.b64decode({base64.b64encode(drawn)!r})))"
     )
-    data = {"text/plain": text}
+    data |= {"text/plain": "<IPython.core.display.Image object>"}
     if stored is not None:
         data["image/png"] = base64.b64encode(stored).decode()
-    return code(source, v4.new_output("display_data", data=data), **options)
+    return code(source, v4.new_output("display_data", data=data), tags=tags)
 
 
-def described(drawn, stored):
-    """A cell that displays a picture in HTML; (pixels, words) shown and stored."""
-    page = '<img alt="{1}" src="data:image/png;base64,{0}">'
-    source = f"from IPython.display import HTML\nHTML({page.format(*drawn)!r})"
-    data = {"text/plain": "<IPython.core.display.HTML object>"}
-    return code(
-        source,
-        v4.new_output("execute_result", {**data, "text/html": page.format(*stored)}),
-    )
-
-
-def hello():
-    return code("print('hello')", printed("hello\n"))
-
-
-def result(text):
-    return v4.new_output("execute_result", {"text/plain": text})
-
-
+HELLO = code("print('hello')", printed("hello\n"))
 GOOD = {
-    "prints": hello(),
-    "returns": code("6 * 7", result("42")),
+    "prints": HELLO,
     "draws": show(png(), png()),
     "draws almost the same": show(png(), png(fill="#050505")),
-    "other pixels in HTML": described(("aB+/0=", "A dot"), ("cD12", "A dot")),
-    "expected error": code(
-        "1 / 0",
-        raised("ZeroDivisionError", "division by zero"),
-        tags=["raises-exception"],
+    "has words beside its picture": show(
+        png(), png(), **{"text/html": "<img alt='x'>"}
     ),
-    "command": code("!exit 0"),
-    "magic": code("%pwd", tags=["nbval-ignore-output"]),
-    "not compared": show(png(), png(fill="red"), tags=["nbval-ignore-output"]),
-    "empty": code("", count=None),
-    "user's Matplotlib": code(
-        "import matplotlib\nmatplotlib.rcParams['font.size']", result("10.0")
-    ),
-    "user's startup file": code("'noise' in globals()", result("False")),
-    "user's terminal": code("import os\n'COLUMNS' in os.environ", result("False")),
+    "is not compared": show(png(), png(fill="red"), ["nbval-ignore-output"]),
 }
-
 # What is wrong: the cell, and what the report says.
 BAD = {
     "number": (code("print(1)", printed("2\n")), "Cell outputs differ"),
-    "error": (
-        code(
-            "1 / 0",
-            raised("ZeroDivisionError", "by what?"),
-            tags=["raises-exception"],
-        ),
-        "Cell outputs differ",
-    ),
-    "no error": (
-        code("pass", raised("ValueError", "bad"), tags=["raises-exception"]),
-        "Cell outputs differ",
-    ),
-    "never executed": (code("1", count=None), "Never executed"),
-    "unknown magic": (
-        code(
-            "%nosuchmagic",
-            printed(
-                "UsageError: Line magic function `%nosuchmagic` not found.\n", "stderr"
-            ),
-        ),
-        "UsageError: Line magic function `%nosuchmagic` not found",
-    ),
-    "failing command": (code("!exit 3"), "A !command failed with exit code 3"),
-    "missing picture": (show(png(), None), "0 pictures are stored, 1 were drawn"),
-    "changed picture": (
-        show(png(), png(box=(20, 20, 60, 64))),
-        "of 255 grey levels off at x=",
-    ),
-    "resized picture": (
-        show(png(), png(width=140)),
-        "the size is 120 x 80 pixels instead of 140 x 80",
-    ),
-    "picture's words": (
-        described(("aB+/", "A dot"), ("aB+/", "A line")),
-        "Cell outputs differ",
-    ),
-    "picture's text": (show(png(), png(), text="<Figure>"), "Cell outputs differ"),
-}
-
-# What happens: a cell in the middle of a notebook, what the report says about it,
-# and about the next ones. A dead kernel must be noticed before the time is out.
-FATAL = {
-    "exits": (
-        "import os\nos._exit(1)",
-        "The kernel died with exit code 1",
-        "Not run: The kernel died with exit code 1 in cell 1",
-    ),
-    "killed": (
-        "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)",
-        "The kernel died of SIGKILL",
-        "Not run: The kernel died of SIGKILL in cell 1",
-    ),
-    "endless": (
-        "import time\nwhile True: time.sleep(1)",
-        f"Timeout of {TIMEOUT} seconds exceeded",
-        "Not run: cell 1 took too long",
-    ),
+    "missing picture": (show(png(), None), "Missing output|Unexpected output|1 were"),
+    "changed picture": (show(png(), png(box=(20, 20, 60, 64))), "grey levels off at x"),
+    "resized picture": (show(png(), png(width=140)), "the size is 120 x 80 pixels"),
+    "exits": (code("import os\nos._exit(1)"), "The kernel died"),
+    "after it": (HELLO, "Not run: the kernel is dead"),
 }
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    """All notebooks run by a pytest of their own, started elsewhere.
-
-    The user's settings there would make the good ones fail, and there is no
-    compiler. Gives what pytest printed and, by name of the notebook, the outcomes
-    of its cells as (outcome, text).
-    """
+def outcomes(tmp_path_factory):
+    """All notebooks run by a pytest of its own, where there is no compiler: for each
+    the outcomes of its cells, as (outcome, text)."""
     folder = tmp_path_factory.mktemp("run")
-    notebooks = {
+    (folder / "bin").mkdir()
+    for name, cells in {
         "good": list(GOOD.values()),
         "bad": [cell for cell, _ in BAD.values()],
-        "compiled": [hello(), code("1 / 0", tags=["needs-compiler"])],
-    }
-    for name, (source, *_) in FATAL.items():
-        notebooks[name] = [hello(), code(source), hello(), hello()]
-    (folder / "notebooks").mkdir()
-    for name, cells in notebooks.items():
-        nbformat.write(
-            v4.new_notebook(cells=cells), folder / "notebooks" / f"{name}.ipynb"
-        )
-
-    startup = folder / "ipython" / "profile_default" / "startup"
-    startup.mkdir(parents=True)
-    (startup / "00.py").write_text("noise = True\nprint('noise')\n")
-    (folder / "matplotlibrc").write_text("font.size: 20\n")
-    (folder / "bin").mkdir()
-    (folder / "bin" / "sh").symlink_to("/bin/sh")
-    settings = {
-        "IPYTHONDIR": str(folder / "ipython"),
-        "PYTHONSTARTUP": str(startup / "00.py"),
-        "MATPLOTLIBRC": str(folder / "matplotlibrc"),
-        "COLUMNS": "20",
-        "PATH": str(folder / "bin"),
-    }
+        "compiled": [HELLO, code("1 / 0", tags=["needs-compiler"])],
+    }.items():
+        notebook = v4.new_notebook(cells=[cell.copy() for cell in cells])
+        nbformat.write(notebook, folder / f"{name}.ipynb")
     command = [sys.executable, "-m", "pytest", "-c", str(ROOT / "pyproject.toml")]
     command += ["--rootdir", str(folder), "-n", "0", "-p", "no:cacheprovider"]
-    command += [f"--nbval-cell-timeout={TIMEOUT}"]
-    command += ["--junitxml", str(folder / "report.xml"), str(folder / "notebooks")]
+    command += ["--junitxml", str(folder / "report.xml"), str(folder)]
+    environment = os.environ | {"PATH": str(folder / "bin")}
     done = subprocess.run(
-        command, cwd=folder, env=os.environ | settings, capture_output=True, text=True
+        command, cwd=folder, env=environment, capture_output=True, text=True
     )
-    said = done.stdout + done.stderr
-    assert done.returncode == pytest.ExitCode.TESTS_FAILED, said
-
-    cells = defaultdict(list)
+    assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout + done.stderr
+    found = defaultdict(list)
     for case in ET.parse(folder / "report.xml").iter("testcase"):
-        name = case.get("classname").split(".")[1]
+        name = case.get("classname").split(".")[0]
         for outcome in list(case) or [ET.Element("passed")]:
-            cells[name].append((outcome.tag, outcome.text or ""))
-    return SimpleNamespace(said=said, cells=cells)
+            found[name].append((outcome.tag, outcome.text or ""))
+    return found
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(len(GOOD)), ids=list(GOOD))
-def test_good_cell_passes(run, number):
-    assert run.cells["good"][number] == ("passed", "")
+def test_good_cells_pass(outcomes):
+    assert outcomes["good"] == [("passed", "")] * len(GOOD)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(BAD)), ids=list(BAD))
-def test_bad_cell_fails_and_says_why(run, number):
-    outcome, text = run.cells["bad"][number]
+def test_a_bad_cell_fails_and_says_why(outcomes, number):
+    outcome, text = outcomes["bad"][number]
     assert outcome == "failure"
-    assert list(BAD.values())[number][1] in text
+    said = list(BAD.values())[number][1]
+    assert any(part in text for part in said.split("|")), text
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FATAL)
-def test_cells_after_a_fatal_one_are_not_run(run, name):
-    _, reason, consequence = FATAL[name]
-    outcomes = run.cells[name]
-    assert [outcome for outcome, _ in outcomes] == ["passed"] + ["failure"] * 3
-    assert reason in outcomes[1][1]
-    assert consequence in outcomes[2][1]
-    assert consequence in outcomes[3][1]
-
-
-@pytest.mark.slow
-def test_pictures_that_differ_are_kept_to_look_at(run):
-    _, text = run.cells["bad"][list(BAD).index("changed picture")]
-    stored, new = (
-        Path(word) for word in text.split() if word.endswith(("stored.png", "new.png"))
-    )
-    assert stored.read_bytes() == png(box=(20, 20, 60, 64))
-    assert new.read_bytes() == png()
-
-
-@pytest.mark.slow
-def test_skipped_without_a_compiler(run):
-    assert [outcome for outcome, _ in run.cells["compiled"]] == ["skipped"] * 2
-    assert "compiled.ipynb needs a C++ compiler, and none of c++" in run.said
-
-
-def test_other_release_of_nbval_is_refused(monkeypatch):
-    monkeypatch.setattr(notebook_plugin, "NBVAL", "0.0.1")
-    with pytest.raises(pytest.UsageError, match="builds on .* nbval 0.0.1, but nbval"):
-        notebook_plugin.pytest_configure()
-
-
-def test_requirements_name_the_release_of_nbval():
-    text = (ROOT / "requirements.txt").read_text("utf-8").replace(" ", "")
-    pins = [line.partition("#")[0] for line in text.splitlines()]
-    assert f"nbval=={notebook_plugin.NBVAL}" in pins
-
-
-@pytest.mark.parametrize(
-    ("owner", "name", "arguments"),
-    [
-        (RunningKernel, "execute_cell_input", "self cell_input allow_stdin"),
-        (RunningKernel, "get_message", "self stream timeout"),
-        (RunningKernel, "is_alive", "self"),
-        (RunningKernel, "stop", "self"),
-        (nbval.plugin, "RunningKernel", "kernel_name cwd startup_timeout"),
-        (nbval.plugin.IPyNbFile, "setup", "self"),
-        (nbval.plugin.IPyNbFile, "collect", "self"),
-        (nbval.plugin.IPyNbCell, "__init__", "name parent cell_num cell options"),
-        (nbval.plugin.IPyNbCell, "setup", "self"),
-        (nbval.plugin.IPyNbCell, "runtest", "self"),
-        (nbval.plugin.IPyNbCell, "raise_cell_error", "self message args kwargs"),
-    ],
-)
-def test_nbval_still_has_what_the_plugin_hooks_into(owner, name, arguments):
-    assert hasattr(owner, name), f"nbval moved {owner.__name__}.{name}"
-    found = inspect.signature(getattr(owner, name)).parameters
-    assert set(arguments.split()) <= set(found), (
-        f"nbval changed {owner.__name__}.{name}{tuple(found)}; "
-        "see what tests/notebook_plugin.py does with it"
-    )
+def test_skipped_without_a_compiler(outcomes):
+    assert [outcome for outcome, _ in outcomes["compiled"]] == ["skipped"] * 2
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import other_process
-from notebooks.modules.cluster import configurations
+from notebooks.modules.lesson_14 import configurations
 from utils import NoGradientError, py_func, tf
 
 V1 = tf.compat.v1

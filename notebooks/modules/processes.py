@@ -19,14 +19,9 @@ import os
 import sys
 import threading
 
-_method = "forkserver" if sys.platform == "linux" else "spawn"
-_context = multiprocessing.get_context(_method)
-_context.set_forkserver_preload(["tensorflow"])
-
-
-def context():
-    """How processes are started here: for what takes a multiprocessing context."""
-    return _context
+method = "forkserver" if sys.platform == "linux" else "spawn"
+context = multiprocessing.get_context(method)
+context.set_forkserver_preload(["tensorflow"])
 
 
 def start(target, *args):
@@ -44,9 +39,9 @@ def start(target, *args):
     # strategy has to come before that.
     from utils import stderr_held_back
 
-    ours, theirs = _context.Pipe()
+    ours, theirs = context.Pipe()
     # Not a daemon, which could have no processes of its own.
-    process = _context.Process(target=_run, args=(target, theirs, *args))
+    process = context.Process(target=_run, args=(target, theirs, *args))
     with stderr_held_back(), theirs:  # TensorFlow greets while it is loaded
         process.start()
     atexit.register(process.kill)

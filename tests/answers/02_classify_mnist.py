@@ -1,7 +1,7 @@
 """Answers to the exercises of lesson 02: wrong ones with a word of the hint, right
 ones of another form."""
 
-CELLS = 0, 1, 2, 3, 7, 8, 10  # the others draw and train
+CELLS = 0, 1, 2, 3, 4, 9, 10, 13  # the others draw and train
 
 LOOP = """def np_softmax_grad(p, dp):
     dy = np.empty_like(p)

@@ -1,7 +1,7 @@
 """Answers to the exercises of lesson 06: wrong ones with a word of the hint, right ones
 of another form."""
 
-CELLS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
+CELLS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
 
 WRONG = {
     1: [

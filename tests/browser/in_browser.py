@@ -21,8 +21,6 @@ from urllib.parse import urlsplit
 
 import nbformat
 
-from notebook_plugin import OWN_FOLDERS, UNWANTED
-
 ROOT = Path(__file__).resolve().parents[2]
 ARTEFACTS = Path(__file__).with_name("artefacts")
 MINUTE = 60
@@ -39,6 +37,7 @@ ARGUMENTS = (
 # noted all the same, as the page's request.
 HOUSEKEEPING = re.compile(r"[/ .](google|googleapis|gvt1|gstatic)\.com\b")
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+OWN_FOLDERS = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "KERAS_HOME")
 PACKAGES = {
     "playwright": "playwright",
     "axe_playwright_python": "axe-playwright-python",
@@ -153,7 +152,7 @@ def own_environment(folder, wall):
     environment = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("JUPYTER", "PYTEST")) and name not in UNWANTED
+        if not name.startswith(("JUPYTER", "PYTEST"))
     }
     for name in (*OWN_FOLDERS, "JUPYTER_DATA_DIR"):
         environment[name] = str(folder / name.lower())

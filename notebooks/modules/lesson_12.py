@@ -4,14 +4,13 @@ import subprocess
 import time
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import psutil
-import tensorflow as tf
 from scipy.special import lambertw
 
-from .pictures import figure
+from utils import gradient
 
-tf.get_logger().setLevel("ERROR")  # else saving a model tells the folder
 PACKAGE = Path(__file__).resolve().parents[1] / "cpp" / "lambert_w"
 
 
@@ -39,26 +38,17 @@ def seconds(call):
     return np.array([clock, max(spent)])
 
 
-def draw_newton(op, gradient, steps, mark=1.0):
-    """W and its slope, and how the error falls with each step of Newton's method.
-
-    Args:
-        op: lambert_w of the lesson.
-        gradient: the function of utils.py.
-        steps, mark: numbers, which the sliders move.
-    """
-    fig, (left, right) = figure(8, 3, columns=2)
+def draw_newton(op, steps):
+    """W and its slope, and how the error falls with each step of Newton's method."""
+    _, (left, right) = plt.subplots(1, 2, figsize=(8, 3))
     xs = np.linspace(-1 / np.e + 1e-4, 8, 2000)
-    w = op(xs, steps=int(steps))
-    left.plot(xs, w, "-", xs, gradient(op, xs), "--")
-    left.plot(mark, np.interp(mark, xs, w), "ko")
+    left.plot(xs, op(xs, steps=steps), "-", xs, gradient(op, xs), "--")
     left.set(xlabel="x", ylim=(-1.1, 3))
-    left.legend(["W", "its slope", "W at the mark"])
-    numbers = range(1, int(steps) + 1)
-    for x, style in zip((-0.3, mark, 1e4), ("o-", "s--", "^:"), strict=True):
+    left.legend(["W", "its slope"])
+    numbers = range(1, steps + 1)
+    for x, style in zip((-0.3, 1.0, 1e4), ("o-", "s--", "^:"), strict=True):
         found = [op(np.array(x), steps=number) for number in numbers]
         error = np.abs(np.array(found) - lambertw(x).real)
         right.semilogy(numbers, error + 1e-17, style, label=f"x = {x:.4g}")
     right.set(xlabel="steps", ylabel="error", ylim=(1e-17, 10))
     right.legend()
-    return fig

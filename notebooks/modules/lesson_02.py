@@ -1,4 +1,4 @@
-"""Draw a digit with the mouse and see a network's answer: the pad of lesson 02.
+"""Lesson 02's digits, and the pad on which one is drawn while a network reads it.
 
 `Drawing` is the ink, `overlay` the picture of ink and gradient, and `DigitPad` the
 widget that joins both. Only the widget needs a browser.
@@ -10,11 +10,44 @@ import ipywidgets
 import numpy as np
 from ipycanvas import Canvas, hold_canvas
 
+from utils import tf
+
 SIZE, SCALE = 28, 10  # pixels of MNIST; of the screen for each of them
 FINE = 2  # rows and columns of `overlay` for each of them
 BRUSH = 1.2  # half the width of a line, in pixels
 PAUSE = 1 / 30  # seconds between two answers while the mouse moves
 RED, BLUE, INK = (np.array(c) for c in ([0.7, 0, 0], [0, 0.45, 0.85], [0.1] * 3))
+
+
+def prepare(images, labels):
+    """Pixels from 0 to 1, one digit a row, and rows with a 1 at the label."""
+    pixels = images.reshape(len(images), -1) / np.float32(255)
+    return tf.constant(pixels), tf.one_hot(labels, 10)
+
+
+def draw_batches(n, steps, size=100):
+    """The numbers of `size` of n digits for each step: every digit once an epoch."""
+    rng = np.random.default_rng(0)
+    epochs = -(-steps * size // n)  # rounded up
+    order = np.concatenate([rng.permutation(n) for _ in range(epochs)])
+    return order[: steps * size].reshape(steps, size)
+
+
+def in_numpy(func, *arrays):
+    """Whether func(*arrays) is an array that no op of TensorFlow has computed.
+
+    Inside a graph a tensor has no numbers: an answer that asks one for them, by
+    `.numpy()`, fails there.
+
+    Example:
+        >>> in_numpy(np.sin, np.ones(3))
+        True
+    """
+    with tf.Graph().as_default():
+        try:
+            return type(func(*arrays)) is np.ndarray
+        except (AttributeError, NotImplementedError):
+            return False
 
 
 class Drawing:

@@ -8,7 +8,11 @@ found there:
     museum.summary()
 """
 
-from utils import stderr_held_back, tf
+import matplotlib.pyplot as plt
+
+from utils import tf
+
+from .quiet import quietly
 
 
 def easy(func, inp, Tout, grad=None):
@@ -27,7 +31,7 @@ class Museum:
         self.kinds[room.__name__] = []
         for make in self.makers:
             try:
-                with stderr_held_back():  # C++ writes of errors that we want
+                with quietly():  # C++ writes of errors that we want
                     found = str(room(make))
                 kind = "right" if found == right else "SILENT"
             except Exception as error:
@@ -44,28 +48,17 @@ class Museum:
             print(f"{room:18}", *[f"{kind:10}" for kind in kinds])
 
 
-def draw_calls(diaries, steps):
-    """Boxes for what happened in a call: a column for each diary, up to a step."""
-    import matplotlib.pyplot as plt
-
-    fig, axes = plt.subplots(1, len(diaries), figsize=(8, 2.6))
+def draw_calls(diaries):
+    """Boxes for what happened in a call: a column for each diary."""
+    _, axes = plt.subplots(1, len(diaries), figsize=(8, 2.6))
+    box = {"boxstyle": "round", "edgecolor": "black"}
+    forward = {**box, "linestyle": "-", "facecolor": "#d6e6f4"}
+    backward = {**box, "linestyle": "--", "facecolor": "#fde0c5"}
     for ax, (name, diary) in zip(axes, diaries.items(), strict=True):
         ax.set(title=name, xlim=(0, 1), ylim=(4.6, 0.4))
         ax.axis("off")
-        for number, text in enumerate(diary[:steps], 1):
+        for row, text in enumerate(diary, 1):
             back = "dy" in text or "dx" in text
-            ax.text(
-                0.5,
-                number,
-                f"{number}. {'←' if back else '→'} {text}",
-                ha="center",
-                va="center",
-                fontsize=8,
-                bbox={
-                    "boxstyle": "round",
-                    "edgecolor": "black",
-                    "linestyle": "--" if back else "-",
-                    "facecolor": "#fde0c5" if back else "#d6e6f4",
-                },
-            )
-    return fig
+            label, look = f"{row}. {'←' if back else '→'} {text}", {"size": 8}
+            look["bbox"] = backward if back else forward
+            ax.text(0.5, row, label, ha="center", va="center", **look)

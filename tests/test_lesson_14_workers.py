@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from lesson_rules import Lesson
-from notebooks.modules import worker
-from notebooks.modules.cluster import Workers
+from notebooks.modules import lesson_14
+from notebooks.modules.lesson_14 import Workers
 
 ROOT = Path(__file__).resolve().parents[1]
 LESSON = ROOT / "notebooks" / "14_train_on_several_machines.ipynb"
@@ -20,8 +20,8 @@ LESSON = ROOT / "notebooks" / "14_train_on_several_machines.ipynb"
 PARENT = """
 import os, sys, time
 sys.path.insert(0, "tests")
-from test_cluster import family
-from notebooks.modules.cluster import Workers
+from test_lesson_14_workers import family
+from notebooks.modules.lesson_14 import Workers
 
 if __name__ == "__main__":
     with Workers(2, stop=3) as workers:
@@ -63,7 +63,7 @@ def gone(pids, seconds=30):
     return not any(map(runs, pids))
 
 
-def test_the_lesson_shows_what_worker_py_does():
+def test_the_lesson_shows_what_lesson_14_py_does():
     functions = {
         node.name: ast.unparse(node)
         for path in [LESSON]
@@ -71,7 +71,7 @@ def test_the_lesson_shows_what_worker_py_does():
         for node in ast.parse(cell.source).body
         if isinstance(node, ast.FunctionDef)
     }
-    source = ast.parse(Path(worker.__file__).read_text("utf-8"))
+    source = ast.parse(Path(lesson_14.__file__).read_text("utf-8"))
     ours = {node.name: node for node in source.body if hasattr(node, "name")}
     for name in "cross_entropy", "share", "step":
         assert functions[name] == ast.unparse(ours[name])
@@ -85,7 +85,7 @@ def test_workers_end_with_their_block():
 
 
 def test_a_worker_has_no_function_but_those_that_it_was_sent():
-    functions = {"share": worker.share, "step": worker.step}
+    functions = {"share": lesson_14.share, "step": lesson_14.step}
     with Workers(1, functions, steps=1) as workers:
         (said,) = workers.read()[0]
     assert said["error"] == "NameError: name 'cross_entropy' is not defined"
