@@ -1,29 +1,10 @@
 """Answers to the exercises of lesson 00: wrong ones with a word of the hint, right ones
 of another form."""
 
+SLY = "def sly_grad(op, dy):\n    x = op.inputs[0]\n"
+
 WRONG = {
     1: [
-        ("multiplied by dy", "def exp_grad(op, dy):\n    return op.outputs[0]\n"),
-        ("op.outputs", "def exp_grad(op, dy):\n    return tf.exp(op.inputs[0]) * dy\n"),
-        (
-            "tf.function",
-            "def exp_grad(op, dy):\n    return np.exp(op.inputs[0]) * dy\n",
-        ),
-        ("is a list", "def exp_grad(op, dy):\n    return op.outputs * dy\n"),
-        ("wrong", "def exp_grad(op, dy):\n    return op.inputs[0] * dy\n"),
-        ("None", "def exp_grad(op, dy):\n    op.outputs[0] * dy\n"),
-        (
-            "has no numbers yet",
-            "def exp_grad(op, dy):\n    return op.outputs[0].numpy() * dy\n",
-        ),
-        (
-            "any shape",
-            "def exp_grad(op, dy):\n"
-            "    y = op.outputs[0]\n"
-            "    return tf.stack([dy[i] * y[i] for i in range(9)])\n",
-        ),
-    ],
-    2: [
         (
             "input 0",
             "def hypot_grad(op, dy):\n"
@@ -76,21 +57,32 @@ WRONG = {
             "    return [dy * s * abs(a) / y, dy * t * abs(b) / y]\n",
         ),
     ],
+    2: [
+        ("finds no mistake", SLY + "    return 3 * dy * x * x\n"),
+        ("of the mean", SLY + "    return 3 * x ** 2\n"),
+        ("of the sum", SLY + "    return dy\n"),
+        ("of the sum", SLY + "    return tf.reduce_sum(dy) * 3 * x ** 2\n"),
+        ("tf.function", SLY + "    return np.mean(dy) * 3 * x ** 2\n"),
+        ("shape", SLY + "    return tf.reduce_mean(dy * 3 * x ** 2)\n"),
+        # right for a sum, and for nothing else
+        ("of the mean", SLY + "    return dy ** 2 * 3 * x ** 2\n"),
+    ],
 }
 
 RIGHT = {
     1: [
-        "def exp_grad(op, dy):\n    return [tf.multiply(dy, *op.outputs)]\n",
-        "def exp_grad(op, dy):\n"
-        "    y = op.outputs[0]\n"
-        "    return py_func(np.multiply, [y, dy], like(y))\n",
-    ],
-    2: [
         "def hypot_grad(op, dy):\n"
         "    return [dy * v / op.outputs[0] for v in op.inputs]\n",
         "def hypot_grad(op, dy):\n"
         "    a, b = op.inputs\n"
         "    y = tf.sqrt(a ** 2 + b ** 2)\n"
         "    return dy * (a / y), dy * (b / y)\n",
+    ],
+    2: [
+        SLY + "    return dy[0] * 3 * x ** 2\n",
+        SLY + "    return tf.reverse(dy, [0]) * 3 * x ** 2\n",
+        SLY + "    return tf.reduce_max(dy) * tf.square(x) * 3\n",
+        SLY + "    wrong = py_func(lambda dy, x: 3 * x ** 2 * np.sort(dy), [dy, x], like(x))\n"
+        "    return wrong\n",
     ],
 }
