@@ -1,10 +1,10 @@
 """Answers to the exercises of lesson 01: wrong ones with a word of the hint, right ones
 of another form."""
 
-CELLS = 0, 1, 2, 6
+CELLS = 0, 1, 2, 4  # the others train
 
 ROWS = "def rows_grad(op, dy):\n    x, w = op.inputs\n"
-BIAS = "def add_bias_grad(op, dy):\n"
+GRAM = "def gram_grad(op, dy):\n    x = op.inputs[0]\n"
 
 WRONG = {
     1: [
@@ -15,13 +15,13 @@ WRONG = {
             "    return dw, dx\n",
         ),
         (
-            "shape",
+            "input 1, element",
             ROWS + "    dx = py_func(lambda dy, w: dy @ w.T, [dy, w], like(x))\n"
             "    dw = py_func(lambda x, dy: dy.T @ x, [x, dy], like(w))\n"
             "    return dx, dw\n",
         ),
         (
-            "matmul",
+            "input 0, element",
             ROWS + "    dx = py_func(lambda dy, w: dy @ w, [dy, w], like(x))\n"
             "    dw = py_func(lambda x, dy: x.T @ dy, [x, dy], like(w))\n"
             "    return dx, dw\n",
@@ -43,9 +43,9 @@ WRONG = {
         ),
         # sizes of one case written out
         (
-            "other shapes",
-            ROWS + "    d = [[sum(dy[i, k] * w[j, k] for k in range(2))\n"
-            "          for j in range(3)] for i in range(4)]\n"
+            "x is (4, 3)",
+            ROWS + "    d = [[sum(dy[i, k] * w[j, k] for k in range(3))\n"
+            "          for j in range(3)] for i in range(3)]\n"
             "    return tf.stack(d), tf.transpose(x) @ dy\n",
         ),
         # a tensor from outside, not in the list
@@ -62,24 +62,19 @@ WRONG = {
         ),
     ],
     2: [
-        ("shape (3,)", BIAS + "    return dy, tf.reduce_sum(dy, axis=1)\n"),
+        ("not yet", GRAM + "    return x @ tf.transpose(dy)\n"),
+        # right for a symmetric dy, such as ones
+        ("random", GRAM + "    return 2 * x @ dy\n"),
+        ("random", GRAM + "    return 2 * x @ tf.transpose(dy)\n"),
+        ("incompatible", GRAM + "    return tf.transpose(x) @ (dy + tf.transpose(dy))\n"),
         (
-            "0.25",
-            BIAS + "    return dy, tf.reduce_mean(dy, axis=1, keepdims=True)\n",
-        ),
-        ("shape", BIAS + "    return dy, tf.reduce_sum(dy, axis=0, keepdims=True)\n"),
-        (
-            "input 1: b",
-            BIAS + "    return dy, tf.ones_like(op.inputs[1]) * tf.reduce_sum(dy)\n",
+            "multiplied by dy",
+            GRAM + "    return 2 * x @ tf.ones_like(dy)\n",
         ),
         (
-            "input 0: z",
-            BIAS + "    z, b = op.inputs\n"
-            "    return dy * z, tf.reduce_sum(dy, axis=1, keepdims=True)\n",
+            "not in its list",
+            GRAM + "    return py_func(lambda dy: np.array(x) @ (dy + dy.T), [dy], like(x))\n",
         ),
-        ("input 1", BIAS + "    return dy, dy[:, :1]\n"),
-        ("wrong", BIAS + "    return dy, 4 * dy[:, :1]\n"),
-        ("tf.function", BIAS + "    return dy, np.sum(dy, axis=1, keepdims=True)\n"),
     ],
 }
 
@@ -93,10 +88,9 @@ RIGHT = {
         "    return py_func(both, [x, w, dy], [like(x), like(w)])\n",
     ],
     2: [
-        BIAS + "    n = tf.shape(dy)[1]\n"
-        "    return dy, dy @ tf.ones([n, 1], dy.dtype)\n",
-        BIAS + "    z, b = op.inputs\n"
-        "    db = py_func(lambda dy: dy.sum(1, keepdims=True), [dy], like(b))\n"
-        "    return [dy, db]\n",
+        GRAM + "    return tf.matmul(x, dy, transpose_b=True) + tf.matmul(x, dy)\n",
+        GRAM + "    return py_func(lambda x, dy: x @ dy + x @ dy.T, [x, dy], like(x))\n",
+        GRAM + "    left = tf.einsum('jl,kl->jk', x, dy)\n"
+        "    return [left + tf.einsum('jk,kl->jl', x, dy)]\n",
     ],
 }
