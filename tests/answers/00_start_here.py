@@ -82,7 +82,8 @@ RIGHT = {
         SLY + "    return dy[0] * 3 * x ** 2\n",
         SLY + "    return tf.reverse(dy, [0]) * 3 * x ** 2\n",
         SLY + "    return tf.reduce_max(dy) * tf.square(x) * 3\n",
-        SLY + "    wrong = py_func(lambda dy, x: 3 * x ** 2 * np.sort(dy), [dy, x], like(x))\n"
+        SLY
+        + "    wrong = py_func(lambda dy, x: 3 * x ** 2 * np.sort(dy), [dy, x], like(x))\n"
         "    return wrong\n",
     ],
 }

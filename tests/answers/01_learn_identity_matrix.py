@@ -66,14 +66,18 @@ WRONG = {
         # right for a symmetric dy, such as ones
         ("random", GRAM + "    return 2 * x @ dy\n"),
         ("random", GRAM + "    return 2 * x @ tf.transpose(dy)\n"),
-        ("incompatible", GRAM + "    return tf.transpose(x) @ (dy + tf.transpose(dy))\n"),
+        (
+            "incompatible",
+            GRAM + "    return tf.transpose(x) @ (dy + tf.transpose(dy))\n",
+        ),
         (
             "multiplied by dy",
             GRAM + "    return 2 * x @ tf.ones_like(dy)\n",
         ),
         (
             "not in its list",
-            GRAM + "    return py_func(lambda dy: np.array(x) @ (dy + dy.T), [dy], like(x))\n",
+            GRAM
+            + "    return py_func(lambda dy: np.array(x) @ (dy + dy.T), [dy], like(x))\n",
         ),
     ],
 }
@@ -89,7 +93,8 @@ RIGHT = {
     ],
     2: [
         GRAM + "    return tf.matmul(x, dy, transpose_b=True) + tf.matmul(x, dy)\n",
-        GRAM + "    return py_func(lambda x, dy: x @ dy + x @ dy.T, [x, dy], like(x))\n",
+        GRAM
+        + "    return py_func(lambda x, dy: x @ dy + x @ dy.T, [x, dy], like(x))\n",
         GRAM + "    left = tf.einsum('jl,kl->jk', x, dy)\n"
         "    return [left + tf.einsum('jk,kl->jl', x, dy)]\n",
     ],
