@@ -40,7 +40,6 @@ SLOW = 1200  # seconds, at most, for the slow tests of a module
 # of its own name.
 TESTS = {
     "building_blocks": ["test_building_blocks"],
-    "comparing": ["test_exercises"],
     "cpp_": ["test_load_op"],
     "differences": ["test_differences", "test_check_gradient"],
     "errors": ["test_py_func_errors", "test_py_func"],
