@@ -16,6 +16,8 @@ FOLDERS = re.compile(r"(?<![\w.:/])(?:[A-Za-z]:\\|/|~/)(?:[^\s:\"',/\\]+[/\\])+"
 NODE = re.compile(r"\{\{.*?\}\} | \[Op:.*")  # TensorFlow's names of nodes and devices
 FRAME = re.compile(r'^( *)File "([^"]+)", line (\d+)', re.MULTILINE)
 NO_REASON = re.compile(r"\s*(File |Detected at|\[|<)|.*(execution error|user code):$")
+RAISED = re.compile(r"(?:\S+: (?=\w+Error: ))?(?:[\w<>]+\.)*(\w+)(?:: |$)")
+LIBRARY = re.compile(r"/tensorflow/python/|/lib/python[\d.]+/\w+\.py|<frozen")
 
 
 class Run(io.StringIO):
@@ -57,7 +59,7 @@ class Run(io.StringIO):
     def on_alarm(self, number, frame):
         """Interrupt the code; TensorFlow, which would crash, only when it returns."""
         caller = frame
-        while caller.f_globals.get("__name__", "").startswith("tensorflow"):
+        while LIBRARY.search(caller.f_code.co_filename):
             caller = caller.f_back
         if self.running and caller is frame:
             self.stop()
@@ -87,7 +89,7 @@ class Run(io.StringIO):
 def cell_of(answer):
     """The file name of the notebook's cell in which a function stands, or ""."""
     with contextlib.suppress(Exception):  # an answer may be anything
-        for name in ("python_function", "pyfunc", "func", "__func__", "__wrapped__"):
+        for name in ("pyfunc", "func", "__func__", "__wrapped__"):
             answer = getattr(answer, name, answer)
         file = answer.__code__.co_filename
         return file if "ipykernel" in file or file.startswith("<") else ""
@@ -107,7 +109,7 @@ def in_words(error, cells):
     reason = next((line.strip() for line in rest if line[:len(frame[1]) + 1].strip()
                    and not NO_REASON.match(line)), "")
     kind, place = type(first).__name__, ""
-    if raised := re.match(r"(?:[\w<>]+\.)*(\w+)(?:: |$)", reason):
+    if raised := RAISED.match(reason):
         kind, reason = raised[1], reason[raised.end():]
     if ours:
         source = linecache.getline(frame[2], int(frame[3])).strip()[:SHOWN]
