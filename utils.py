@@ -11,8 +11,8 @@
 * `tf` is TensorFlow, started without its messages; `stderr_held_back` holds back
   what C++ writes later on.
 
-They live in the package `custom_ops` beside this file; install or copy that for work
-of your own. Import this before TensorFlow (`custom_ops/tensorflow_start.py` says why).
+They live in the package `custom_ops`; install or copy that for work of your own.
+Import this before TensorFlow (`custom_ops/tensorflow_start.py` says why).
 """
 
 from custom_ops.cpp_op import compile_command, load_op

@@ -1,7 +1,6 @@
 """TensorFlow ops written in Python, with a gradient of their own, and its check.
 
-Each name is loaded when it is first used, for TensorFlow is slow to load and
-`load_mnist` does without it.
+Each name is loaded when it is first used: TensorFlow is slow to load.
 """
 
 from importlib import import_module

@@ -8,8 +8,8 @@ from collections import namedtuple
 import numpy as np
 
 from .gradient_check import check_gradient
-from .tensorflow_start import tf
 from .student_code import SHOWN, Run, tidy
+from .tensorflow_start import tf
 
 Try = namedtuple("Try", "complaint hint")  # complaint() says what is wrong, or None
 KINDS = {"f": "floats", "c": "complex numbers", "i": "integers", "u": "integers",

@@ -33,20 +33,17 @@ def gradient(f, x):
 def sum_to(dy, shape_of):
     """Sum dy over the axes that broadcasting stretched.
 
-    It is what the gradient of an op such as x + y needs for an input that is smaller
-    than the output: each of its elements was used many times.
+    The gradient of x + y needs it for an input that is smaller than the output.
 
     Args:
-        dy: a tensor of the shape that `shape_of` was broadcast to; shapes may be
-            unknown until the graph runs.
+        dy: a tensor of the shape that `shape_of` was broadcast to.
         shape_of: a tensor, array or number; only its shape counts.
 
     Returns:
         A tensor of dy's dtype and of the shape of `shape_of`.
 
     Raises:
-        ValueError: no broadcasting leads from one shape to the other. (An
-            `InvalidArgumentError`, where the shapes are known only when it runs.)
+        ValueError: no broadcasting leads from one shape to the other.
 
     Example:
         >>> sum_to(tf.ones([2, 3]), tf.zeros([3])).numpy().tolist()

@@ -17,7 +17,6 @@ _FOREIGN = "__array__", "__array_interface__", "__array_struct__"
 
 # What goes in
 
-
 def differentiable(tensor):
     """Whether gradients flow through it: its dtype is float or complex."""
     return tensor.dtype.is_floating or tensor.dtype.is_complex
@@ -33,13 +32,13 @@ def as_tensor(x, label, dtype_hint=None):
 
     An array of another library is copied, for TensorFlow would share its memory.
     """
-    remedy = {tf.RaggedTensor: "pass x.values or x.to_tensor()",
-              tf.SparseTensor: "pass tf.sparse.to_dense(x) or x.values",
-              dict: "pass its values as inputs of their own"}.get(type(x))
-    if isinstance(x, np.ma.MaskedArray):
-        remedy = "a tensor has no mask: pass x.filled(value)"
+    remedies = {tf.RaggedTensor: "pass x.values or x.to_tensor()",
+                tf.SparseTensor: "pass tf.sparse.to_dense(x) or x.values",
+                np.ma.MaskedArray: "a tensor has no mask: pass x.filled(value)",
+                dict: "pass its values as inputs of their own"}
+    remedy = next((remedies[kind] for kind in remedies if isinstance(x, kind)), "")
     reason = ""
-    if remedy is None and x is not None:
+    if not remedy and x is not None:
         foreign = not is_tensor(x) and any(hasattr(x, name) for name in _FOREIGN)
         try:
             tensor = tf.convert_to_tensor(np.array(x) if foreign else x,
@@ -53,7 +52,6 @@ def as_tensor(x, label, dtype_hint=None):
 
 
 # What `func` returns
-
 
 def outputs_of(Tout):
     """`Tout` as a list with an `Output` for each output."""
@@ -151,7 +149,6 @@ def owned(arrays):
 
 # What `grad` returns
 
-
 def gradients_as_promised(grads, inputs, label):
     """One gradient for each input, of its shape and float dtype, or None."""
     if not isinstance(grads, (list, tuple)):
@@ -187,7 +184,6 @@ def _like_input(x, dx, label):
 
 # What errors say
 
-
 def name_of(func):
     """The qualified name of any callable, or else that of its class."""
     for attribute in "__qualname__", "__name__":
@@ -199,11 +195,8 @@ def name_of(func):
 
 
 def as_graph_error(error, label):
-    """The error for a graph, from which only the text and a few classes come back.
-
-    TensorFlow adds the tracebacks. StopIteration may not come back: it would mean
-    that a dataset has come to its end.
-    """
+    """The error for a graph, from which only the text and a few classes come back
+    (not StopIteration, which would mean that a dataset has come to its end)."""
     classes = ValueError, TypeError, NotImplementedError, MemoryError
     kind = next((c for c in classes if isinstance(error, c)), RuntimeError)
     text = str(error)

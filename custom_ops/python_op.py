@@ -84,9 +84,8 @@ def py_func(func, inp, Tout, stateful=True, name=None, grad=None):
         grad: `grad(op, *dys)` gets the op (`op.inputs`, `op.outputs`: tensors;
             `op.name`) and one upstream gradient dy for each output, of its shape
             and dtype, zeros where nobody uses it. Returns the vector-Jacobian
-            product: for each input a gradient of its shape, or None where there
-            is none. Made of TensorFlow ops it can be differentiated again; what
-            is NumPy in it, call by a `py_func`.
+            product: for each input a gradient of its shape, or None. Made of
+            TensorFlow ops or other `py_func`s it can be differentiated again.
 
     Returns:
         One tensor, or a list of tensors where `Tout` is a list.
@@ -158,8 +157,7 @@ Op = namedtuple("Op", "inputs outputs name")  # what `grad` gets
 class _PythonCode(private.EagerFunc):
     """The Python half of an op: `func`, `grad`, and what is promised of them.
 
-    EagerFunc is a mark by which TensorFlow takes what `__call__` returns as it is
-    (tensorflow_private.py tells more); its methods are not used.
+    (EagerFunc is no more than a mark: tensorflow_private.py tells what for.)
     """
 
     def __init__(self, func, inputs, promised, grad, name):
@@ -271,10 +269,8 @@ def _gradient_of_node(node, *dys):
 
 
 def _gradients_that_raise(text, inputs, dys):
-    """For each input zeros; to compute them raises an error unless all dys are zero.
-
-    (The dys of an output that nobody used are zeros in TensorFlow's second graph.)
-    """
+    """For each input zeros; to compute them raises an error unless all dys are zero,
+    which they are in TensorFlow's second graph for an output that nobody used."""
 
     def zero_or_error(*dys):
         if any(dy.any() for dy in dys):
