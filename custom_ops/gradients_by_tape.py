@@ -12,7 +12,7 @@ def flat(tensors):
 
 
 def _real(tensor):
-    array = np.atleast_1d(np.asarray(tensor, tensor.dtype.as_numpy_dtype))
+    array = np.atleast_1d(np.asarray(tensor))
     if array.dtype.kind == "c":
         array = np.stack([array.real, array.imag], axis=-1)
     return array.astype(np.float64).ravel()
@@ -60,7 +60,7 @@ class Inputs:
     @staticmethod
     def _scale(x):
         """|x|, or where that is (nearly) 0 a hundredth of what it is elsewhere."""
-        size = np.abs(np.asarray(x, x.dtype.as_numpy_dtype).astype(complex)).ravel()
+        size = np.abs(np.asarray(x).astype(complex)).ravel()
         floor = np.median(size[size > 0]) / 100 if size.any() else 1.0
         return np.repeat(np.maximum(size, floor), 2 if x.dtype.is_complex else 1)
 
