@@ -14,13 +14,8 @@ import utils
 from utils import gives, gradient_right, holds, judge, tf
 
 X = np.array([0.5, 2.0])
-graph = tf.function(lambda: tf.numpy_function(lambda: {}["width"], [], tf.int32))
-NAMES = {
-    "np": np,
-    "X": X,
-    "graph": graph,
-    **{n: getattr(utils, n) for n in utils.__all__},
-}
+graph = tf.function(lambda: tf.numpy_function(lambda: {}["width"], [], X.dtype))
+NAMES = dict(vars(utils), np=np, X=X, graph=graph)
 CHECK = "def check_1(answer):\n    judge({try_}, seconds={seconds})"
 TRIES = {
     "gradient": "gradient_right("
@@ -107,8 +102,7 @@ def test_no_line_of_a_cell_that_is_not_the_students(capsys):
     names = dict(NAMES)
     cell("def helper(x):\n    return x + 1", names)
     judge(holds(lambda: names["helper"](None)))
-    text = capsys.readouterr().out
-    assert text.startswith("not yet: TypeError: ") and "your cell" not in text
+    assert capsys.readouterr().out.startswith("not yet: TypeError: ")
 
 
 REASONS = """return np.cos(x) * dy ... NumPy cannot take it
@@ -131,7 +125,9 @@ def test_an_error_in_a_graph_says_the_reason(case, capsys):
 
 def test_the_reason_is_found_outside_of_the_answer(capsys):
     judge(holds(graph))
-    assert capsys.readouterr().out == "not yet: KeyError: 'width'\n"
+    judge(gradient_right(lambda x: x if tf.executing_eagerly() else graph(), [X]))
+    reason = "KeyError: 'width'\nnot yet: inside a tf.function: KeyError: 'width'\n"
+    assert capsys.readouterr().out == f"not yet: {reason}"
 
 
 ENDLESS = r"""while True: pass
@@ -197,7 +193,7 @@ def test_right_answers(line, capsys):
         (np.ones(3), np.ones((3, 1)), "shape (3,) instead of (3, 1)"),
         (np.ones(3, int), np.ones(3), "integers (int64) instead of floats"),
         (1.00001, 1.00002, "1.00001 is not right"),
-        (np.float64([1, 1e-9]), np.float64([1, 2e-9]), "1e-09 is not right"),
+        (np.float64([1, 1e-16]), np.float64([1, 2e-16]), "1e-16 is not right"),
         (np.float16([0.1, 0.3]), np.array([0.1, 0.3]), "well done"),
         (np.sin(np.pi * np.array([1, 0.5])), [0.0, 1.0], "well done"),
         ([np.inf, np.nan], [np.inf, np.nan], "well done"),
@@ -229,13 +225,12 @@ def test_what_is_true_and_what_is_not(capsys):
 def test_the_first_that_fails_ends_it_and_what_is_no_try_fails(capsys):
     judge(holds(lambda: True), holds(lambda: "why", "hint"), holds(lambda: 1 / 0))
     assert capsys.readouterr().out == "not yet: hint\nwhy\n"
-    judge()
-    judge(True)
+    judge(), judge(True)
     assert capsys.readouterr().out.count("not yet: ") == 2
 
 
 def test_the_report_is_shown_below_the_hint_and_options_reach_the_check(capsys):
-    text = said("gradient", "answer = lambda op, dy: tf.cos(op.inputs[0])", capsys)
+    text = said("gradient", "answer = lambda op, dy: op.inputs[0]", capsys)
     assert text.startswith("not yet: a HINT\ninput 0, ") and "by dy" in text
     judge(gradient_right(tf.sin, [X], order=3))
     assert "order must be 1 or 2" in capsys.readouterr().out
