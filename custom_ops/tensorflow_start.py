@@ -21,11 +21,10 @@ if hasattr(os, "sched_getaffinity") and len(os.sched_getaffinity(0)) == 1:
 
 
 @contextlib.contextmanager
-def stderr_held_back():
-    """Keep what C++ writes to file descriptor 2; show it only if an error is raised.
+def stderr_held_back(shown_on_failure=True):
+    """Keep what C++ writes to file descriptor 2; show it at an error, or never.
 
-    TensorFlow greets from C++ whatever its log level says, on each machine in another
-    way: in a notebook it would be stored as output.
+    TensorFlow greets from C++ on each machine in another way, whatever its log level.
 
     Example:
         >>> with stderr_held_back():
@@ -43,7 +42,7 @@ def stderr_held_back():
             yield
         except BaseException:
             held.seek(0)
-            os.write(saved, held.read())
+            os.write(saved, held.read() if shown_on_failure else b"")
             raise
         finally:
             os.dup2(saved, 2)

@@ -26,7 +26,7 @@ def blocks(text):
 
 def shown_by(code, names):
     """What code prints, and the message of the error that ends it."""
-    with contextlib.redirect_stdout(io.StringIO()) as printed, stderr_held_back():
+    with contextlib.redirect_stdout(io.StringIO()) as printed, stderr_held_back(False):
         try:
             exec(code, names)
         except Exception as error:
