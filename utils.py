@@ -8,8 +8,7 @@
 * `load_mnist` loads handwritten digits, with no network.
 * `judge` says whether an answer is right; it tries `gradient_right`, `gives`, `holds`.
 * `gradient`, `sum_to` and `like` are what several lessons need.
-* `tf` is TensorFlow, started without its messages; `stderr_held_back` holds back
-  what C++ writes later on.
+* `tf` is TensorFlow, started quietly; `stderr_held_back` is for what C++ writes later.
 
 They live in the package `custom_ops`; install or copy that for work of your own.
 Import this before TensorFlow (`custom_ops/tensorflow_start.py` says why).

@@ -51,8 +51,6 @@ from . import tensorflow_private as private
 from .promises import as_tensor, differentiable
 from .tensorflow_start import tf
 
-__all__ = ["NoGradientError", "py_func"]
-
 
 class NoGradientError(LookupError):
     """A gradient was asked for, and there is none."""
