@@ -24,7 +24,7 @@ def lesson_namespace(source, until, lesson="02_classify_mnist"):
             continue
         code = cell.source
         if "source" in tags:
-            assert code.startswith('source = "sample"\n')
+            assert code.count('"sample"') == 1
             code = code.replace('"sample"', repr(str(source)), 1)
         file = f"<lesson {cell.id}>"
         linecache.cache[file] = len(code), None, code.splitlines(True), file
@@ -38,7 +38,7 @@ def lesson_namespace(source, until, lesson="02_classify_mnist"):
 
 @pytest.fixture(autouse=True)
 def in_the_project(monkeypatch):
-    monkeypatch.chdir(ROOT / "notebooks")  # as a kernel, which finds modules/ there
+    monkeypatch.chdir(ROOT / "notebooks")
     monkeypatch.syspath_prepend(ROOT / "notebooks")
     with np.errstate():  # what a lesson sets for itself
         yield
@@ -66,30 +66,11 @@ def learns(train_accuracies, weights):
     assert np.mean(train_accuracies[-20:]) > 0.85
 
 
-def test_lesson_02_learns_from_confident_mistakes_and_at_rate_1():
-    names = lesson_namespace("sample", until="train")
+def test_lesson_02_has_the_right_gradient_for_confident_mistakes():
+    names = lesson_namespace("sample", until="cross-entropy")
     y, t, expected = wrong_and_sure()
     dy = names["gradient"](lambda y: names["cross_entropy"](y, t), y)
     assert np.allclose(dy, expected)
-    draw = names["draw_batches"]
-    names["draw_batches"] = lambda n, steps: draw(n, steps=300)
-    w, b, records = names["train"](names["cross_entropy"], rate=1.0)
-    assert np.isfinite(records).all() and len(records) == 300
-    learns(records[:, 1], w)
-
-
-def test_lesson_02_learns_nothing_without_dy():
-    names = lesson_namespace("sample", until="train")
-    forgetful = nbformat.read(ROOT / "notebooks" / "02_classify_mnist.ipynb", 4)
-    for cell in forgetful.cells:
-        if cell.source.startswith(("def accuracy(", "def forgetful_")):
-            exec(cell.source.split("\n\n\ncheck_gradient")[0], names)
-    draw = names["draw_batches"]
-    names["draw_batches"] = lambda n, steps: draw(n, steps=100)
-    wrong = names["forgetful_log"]
-    w, b, _ = names["train"](lambda y, t: names["naive_loss"](y, t, wrong))
-    found = names["accuracy"](names["pixels"], names["y_train"], w, b)
-    assert 0.05 < found < 0.15
 
 
 def test_no_form_of_lesson_10_stops_learning():

@@ -75,7 +75,7 @@ WRONG = {
             GRAM + "    return 2 * x @ tf.ones_like(dy)\n",
         ),
         (
-            "not in its list",
+            "tensor not in its list",
             GRAM
             + "    return py_func(lambda dy: np.array(x) @ (dy + dy.T), [dy], like(x))\n",
         ),

@@ -1,0 +1,78 @@
+"""Lesson 02's pad, without a browser: the ink, and what the mouse does."""
+
+import numpy as np
+
+from notebooks.modules.lesson_02 import SCALE, DigitPad, centred, draw_line
+from notebooks.modules.lesson_04 import lines_run
+from utils import load_mnist
+
+BLANK = np.zeros((28, 28), np.float32)
+
+
+def test_a_line_leaves_ink_where_it_went_and_nowhere_else():
+    ink = draw_line(BLANK, (5, 14), (20, 14))  # (x, y)
+    assert ink[13:15, 6:19].min() == 1
+    assert not ink[:11].any() and not ink[17:].any()
+    dot = draw_line(ink, (14, 24), (14, 24))
+    assert dot[24, 14] > 0.9 and not dot[20].any() and (dot >= ink).all()
+    assert not BLANK.any()
+
+
+def test_ink_is_brought_to_the_middle_as_in_mnist():
+    ink = draw_line(BLANK, (4, 4), (4, 12))
+    middle = centred(ink)
+    assert np.abs(np.argwhere(middle).mean(axis=0) - 14).max() <= 0.5
+    assert middle.sum() == ink.sum() and not centred(BLANK).any()
+    images, _ = load_mnist()[1]
+    for image in images[:50]:  # MNIST's own are there already
+        rows = centred(image / 255)
+        assert (
+            min(
+                np.abs(np.roll(rows, (i, j), (0, 1)) - image / 255).max()
+                for i in (-1, 0, 1)
+                for j in (-1, 0, 1)
+            )
+            < 1e-6
+        )
+
+
+def read_two(picture):
+    """A network that takes all ink for a 2."""
+    return np.eye(10)[2 if picture.any() else 0]
+
+
+def test_the_mouse_draws_while_its_button_is_down():
+    pad = DigitPad(read_two, np.zeros((10, 28, 28)))
+    pad.move(100, 100)
+    assert not pad.ink.any() and "Nothing" in pad.said.value
+    pad.start(100, 100)
+    pad.move(100, 200)
+    assert pad.ink[15, 10] == 1 and "2 " + "█" * 20 + " 100%" in pad.said.value
+    pad.lift(100, 200)
+    pad.move(200, 200)
+    assert pad.ink[20, 20] == 0
+
+
+def test_fingers_and_buttons():
+    images, labels = load_mnist()[1]
+    samples = [np.float32(images[labels == digit][0]) / 255 for digit in range(10)]
+    pad = DigitPad(read_two, samples)
+    pad.start([(10 * SCALE, 10 * SCALE), (0, 0)])
+    assert pad.ink[10, 10] > 0
+    clear, *numbers = pad.children[1].children
+    numbers[7].click()
+    assert np.array_equal(pad.ink, samples[7])
+    clear.click()
+    assert not pad.ink.any() and "Nothing" in pad.said.value
+
+
+def test_lines_are_counted():
+    def loop(x):
+        return [value + 1 for value in x]
+
+    def no_loop(x):
+        return np.sum(np.asarray(x) + 1)
+
+    assert lines_run(loop, [1] * 9) > lines_run(loop, [1] * 2)
+    assert lines_run(no_loop, [1] * 9) == lines_run(no_loop, [1] * 2) > 0
+    assert lines_run(np.vectorize(abs), np.ones(9)) > 0
