@@ -2,6 +2,7 @@
 
 import contextlib
 import sys
+import traceback
 from collections import namedtuple
 from weakref import getweakrefcount
 
@@ -201,7 +202,8 @@ def as_graph_error(error, label):
     kind = next((c for c in classes if isinstance(error, c)), RuntimeError)
     text = str(error)
     if not text.startswith(label):  # else a promise was broken, and it says so itself
-        text = f"{label} failed with {type(error).__name__}: {text}"
+        chain = "".join(traceback.format_exception(error))
+        text = f"{label} failed with {type(error).__name__}: {text}\n{chain}"
     return kind(_printable(text))
 
 

@@ -203,7 +203,7 @@ class _PythonCode(private.EagerFunc):
         try:
             return promises.owned(self.run(arrays))
         except BaseException as error:  # KeyboardInterrupt, too, has no other way out
-            raise promises.as_graph_error(error, self.label) from error
+            raise promises.as_graph_error(error, self.label) from None
 
     def run(self, inputs):
         """Call `func` on read-only arrays; return arrays, as promised."""

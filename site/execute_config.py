@@ -1,7 +1,7 @@
 """Let nbconvert run the lessons and write their outputs, one command for all of them:
 
-    python -m nbconvert --config site/execute_config.py --execute --inplace \
-        --to notebook notebooks/*.ipynb
+    python -m nbconvert --config site/execute_config.py --inplace --to notebook \
+        notebooks/*.ipynb
 
 What is stored is the same for every run (but for times and the ids of widgets), small,
 and each picture gets the words that its cell's metadata has for it.
@@ -13,11 +13,22 @@ import re
 import sys
 from pathlib import Path
 
-from nbconvert.preprocessors import CoalesceStreamsPreprocessor
+from nbconvert.preprocessors import CoalesceStreamsPreprocessor, ExecutePreprocessor
 from PIL import Image
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import static_lesson  # noqa: E402
+
+
+class Run(ExecutePreprocessor):
+    """Keeps what a widget draws as an output of its cell.
+
+    nbclient would put it into the widget, and tell the kernel: now and then a reply is
+    lost on the way, and nothing goes on.
+    """
+
+    def on_comm_open_jupyter_widget(self, msg):
+        return None
 
 
 def tidy(notebook, resources):
@@ -29,7 +40,7 @@ def tidy(notebook, resources):
         png = base64.b64decode(data["image/png"])
         data["image/png"] = base64.b64encode(small(png)).decode()
     save_hero(notebook, Path(resources["metadata"]["path"]))
-    static_lesson.describe(notebook, in_widgets=False)  # JupyterLab shows none of these
+    static_lesson.describe(notebook)
     return notebook, resources
 
 
@@ -57,4 +68,4 @@ c.ExecutePreprocessor.record_timing = False
 c.ExecutePreprocessor.timeout = 600
 # A long traceback names files of this machine.
 c.ExecutePreprocessor.extra_arguments = ["--InteractiveShell.xmode=Minimal"]
-c.NotebookExporter.preprocessors = [tidy]
+c.NotebookExporter.preprocessors = [Run, tidy]

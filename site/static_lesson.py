@@ -10,9 +10,8 @@ from itertools import zip_longest
 from pathlib import Path
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
-WIDGETS = "application/vnd.jupyter.widget-state+json"
 NOTE = (
-    "<p><em>In JupyterLab this can be moved; here is what it shows at first.</em></p>"
+    "<p><em>In JupyterLab this can be moved; above is what it shows at first.</em></p>"
 )
 NOTHING = "<p><em>In JupyterLab there is something to move here.</em></p>"
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#)([^)\s]+)\)")
@@ -31,64 +30,42 @@ def reveal():
     return Path(folder, "_static", "revealjs")
 
 
-def pictures(notebook, in_widgets=True):
+def pictures(notebook):
     """For each picture of each code cell its data, by format, and its words or "".
 
     The words are in the cell's metadata, under `alt`: a text, or a list of them if the
-    cell shows several pictures. What its widgets show comes after its own outputs.
+    cell shows several pictures.
     """
-    models = notebook["metadata"].get("widgets", {}).get(WIDGETS, {}).get("state", {})
     for cell in notebook["cells"]:
-        outputs = cell.get("outputs", [])
-        views = [output.get("data", {}).get(WIDGET) for output in outputs]
-        for view in filter(None, views) if in_widgets else ():
-            outputs = outputs + shown(view["model_id"], models)
-        drawn = [output["data"] for output in outputs if has_picture(output)]
+        drawn = [
+            o["data"]
+            for o in cell.get("outputs", [])
+            if "image/png" in o.get("data", {})
+        ]
         words = cell["metadata"].get("alt", "")
         words = [words] * len(drawn) if isinstance(words, str) else words
         yield from zip_longest(drawn, words[: len(drawn)], fillvalue="")
 
 
-def has_picture(output):
-    return "image/png" in output.get("data", {})
-
-
-def describe(notebook, in_widgets=True):
+def describe(notebook):
     """Put an `<img>` with words beside each picture, for what is shown in a browser.
 
     JupyterLab and nbconvert prefer HTML to a PNG, which in JupyterLab has no `alt`.
     """
-    for data, words in pictures(notebook, in_widgets):
+    for data, words in pictures(notebook):
         if words:
             source = f"data:image/png;base64,{data['image/png'].strip()}"
             data["text/html"] = f'<img alt="{escape(words)}" src="{source}">'
 
 
 def without_widgets(notebook):
-    """Put what widgets show at first, and a note, in the place of the widgets."""
-    stored = notebook["metadata"].pop("widgets", {}).get(WIDGETS, {})
+    """Put a note in the place of each widget; what it shows at first stands above."""
+    notebook["metadata"].pop("widgets", None)
     for cell in notebook["cells"]:
-        outputs = []
-        for output in cell.get("outputs", []):
-            view = output.get("data", {}).get(WIDGET)
-            if view is None:
-                outputs.append(output)
-            else:
-                first = shown(view["model_id"], stored.get("state", {}))
-                note = {"output_type": "display_data", "metadata": {}}
-                said = {"text/html": NOTE if first else NOTHING}
-                outputs += [*first, {**note, "data": said}]
-        if cell["cell_type"] == "code":
-            cell["outputs"] = outputs
-
-
-def shown(model_id, models):
-    """What was displayed in a widget, as outputs of a cell."""
-    state = models.get(model_id, {}).get("state", {})
-    outputs = list(state.get("outputs", []))  # an Output widget
-    for child in state.get("children", []):
-        outputs += shown(child.removeprefix("IPY_MODEL_"), models)
-    return outputs
+        outputs = cell.get("outputs", [])
+        for output in outputs:
+            if WIDGET in output.get("data", {}):
+                output["data"] = {"text/html": NOTE if len(outputs) > 1 else NOTHING}
 
 
 def link_lessons(notebook, ending):

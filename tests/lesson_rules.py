@@ -1,8 +1,7 @@
 """What holds for every lesson and can be seen by a program, as rules for tests.
 
-A rule is a function that yields a sentence for each thing that is not as it should
-be: those in RULES take a Lesson, those in README_RULES the project's folder. How a
-lesson reads is not their business: that takes a reader.
+A rule yields a sentence for each thing that is not as it should be: those in RULES take
+a Lesson, those in README_RULES the project's folder. How a lesson reads takes a reader.
 """
 
 import ast
@@ -21,7 +20,6 @@ import static_lesson  # noqa: E402
 EXERCISE_TAGS = ("exercise", "check", "solution")
 SET_UP = r"import sys\nsys\.path\.append\('\.\.(/\.\.)?'\)\nimport utils"
 GLOBAL = {"simplefilter", "filterwarnings", "seterr", "setLevel", "set_verbosity"}
-KILOBYTES = 300
 MACHINE_PATH = re.compile(
     r"(?<![\w./])(?:~|/(?:home|root|tmp|work|Users|private|var|opt|usr))/"
     r"|\b[A-Z]:\\|site-packages|\b0x[0-9a-f]{6,}"  # or an address in memory
@@ -64,7 +62,6 @@ class Lesson:
         return [cell for cell in self.code if tag in tags(cell)]
 
     def says(self, cell, complaint):
-        """The complaint, with the place that it is about."""
         return f"cell {self.cells.index(cell)}: {complaint}"
 
 
@@ -163,9 +160,9 @@ def exercises(lesson):
     kinds = [tag for cell in lesson.code for tag in tags(cell) if tag in EXERCISE_TAGS]
     if not kinds or kinds != list(EXERCISE_TAGS) * kinds.count("exercise"):
         yield f"the cells of an exercise are tagged {EXERCISE_TAGS}, not {kinds}"
-    for cell in lesson.tagged("check"):
-        if "not yet: " not in output_text(cell):
-            yield lesson.says(cell, "does not answer the stub with `not yet: …`")
+    for check in lesson.tagged("check"):
+        if "not yet: " not in output_text(check):
+            yield lesson.says(check, "does not answer the stub with `not yet: …`")
     for cell in lesson.tagged("solution"):
         said = output_text(cell)
         if "well done" not in said or "not yet" in said:
@@ -219,15 +216,14 @@ def tidy_file(lesson):
     kernel = lesson.notebook.metadata.get("kernelspec", {}).get("name")
     if kernel != "python3":
         yield f"the kernel's name is {kernel}, not python3"
-    if (size := lesson.path.stat().st_size) > KILOBYTES * 1000:
-        yield f"{size / 1000:.0f} KB, more than {KILOBYTES}"
+    if (size := lesson.path.stat().st_size / 1000) > 300:
+        yield f"{size:.0f} KB, more than 300"
     if any("execution" in cell.metadata for cell in lesson.code):
         yield "holds execution times: write it with record_timing=False"
 
 
 @readme_rule
 def lessons_table(root):
-    """Each lesson once and in order in each part, with its minutes; and their sum."""
     times = {p.name: Lesson(p).minutes for p in lesson_paths(root / "notebooks")}
     hours = round(sum(filter(None, times.values())) / 60)
     for name in WITH_LESSONS:

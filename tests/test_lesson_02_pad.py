@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from notebooks.modules.count_lines import lines_run
 from notebooks.modules.lesson_02 import SCALE, DigitPad, centred, draw_line
+from notebooks.modules.lesson_04 import lines_run
 from utils import load_mnist
 
 BLANK = np.zeros((28, 28), np.float32)

@@ -12,11 +12,6 @@ from utils import gradient, like, py_func, tf
 def make_scenes(rng, images, labels, count):
     """Pictures of 64 by 64 pixels, a digit of its own size in each quarter.
 
-    Args:
-        rng: NumPy's random generator.
-        images, labels: of digits, as `load_mnist` returns them.
-        count: how many scenes.
-
     Returns:
         The scenes (count, 64, 64, 1), from 0 to 1; the boxes (4 * count, 5), in each
         row the number of the scene, left, top, right and bottom (which belong to the

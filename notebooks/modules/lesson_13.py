@@ -359,15 +359,11 @@ def numpy(i):
     python(i, lambda: np.sqrt(_LARGE))
 
 
-def threads(count=8):
-    return ThreadPoolExecutor(count).map
-
-
-def processes(count=8):
-    """As copies of a server that has loaded TensorFlow, on Linux."""
-    pool = ProcessPoolExecutor(count, context, end_with_parent)
-    list(pool.map(waits, range(count)))  # until all of them have started
-    return pool.map
+def pools(count=8):
+    """Maps that call a function in so many threads, or processes, at a time."""
+    processes = ProcessPoolExecutor(count, context, end_with_parent)
+    list(processes.map(waits, range(count)))  # until all of them have started
+    return {"threads": ThreadPoolExecutor(count).map, "processes": processes.map}
 
 
 # The picture

@@ -3,19 +3,17 @@
 TensorFlow reads from the environment variable TF_CONFIG who the workers are and which
 of them this one is. `Workers` runs all of them on this machine:
 
-    with Workers(2) as workers:
+    functions = {"cross_entropy": cross_entropy, "share": share, "step": step}
+    with Workers(2, functions) as workers:
         reports = workers.read()  # for each worker a list of what it said
 
-Where each has a machine of its own, set TF_CONFIG on each and type there, in the
-project's folder,
+Where each has a machine of its own, put these three functions into a file, set
+TF_CONFIG on each machine and type there, in the project's folder,
 
-    python notebooks/modules/lesson_14.py STEPS FOLDER
+    python notebooks/modules/lesson_14.py STEPS FOLDER FILE
 
 FOLDER, which all workers share, keeps a checkpoint of every tenth step. A worker that
 finds one there goes on from it. After each step it says what the loss was.
-
-A worker works with the text of three functions: `cross_entropy`, `share` and `step`.
-They are below; the lesson sends those of its cells.
 """
 
 import contextlib
@@ -37,38 +35,6 @@ BATCH, RATE = 100, 0.3
 KINDS = ("quick", "waits", "computes")  # what the op does in each third of the steps
 
 
-def cross_entropy(scores, targets):
-    def func(z, t):
-        work(len(z))
-        z = z - z.max(axis=1, keepdims=True)
-        return np.log(np.exp(z).sum(axis=1)) - (z * t).sum(axis=1)
-
-    def grad(op, dy):
-        z, t = op.inputs
-        return dy[:, None] * (tf.nn.softmax(z) - t), None
-
-    spec = tf.TensorSpec(scores.shape[:1], scores.dtype)
-    return py_func(func, [scores, targets], spec, grad=grad)  # noqa: F821
-
-
-def share(rows, count, me):
-    return np.array_split(rows, count)[me]
-
-
-def step(x, t, weights):
-    with tf.GradientTape() as tape:
-        losses = cross_entropy(x @ weights, t)
-        loss = tf.reduce_sum(losses) / BATCH  # of the whole batch
-    dw = tape.gradient(loss, weights)
-    context = tf.distribute.get_replica_context()
-    loss, dw = context.all_reduce("SUM", [loss, dw])
-    weights.assign_sub(RATE * dw)
-    return loss
-
-
-FUNCTIONS = {"cross_entropy": cross_entropy, "share": share, "step": step}
-
-
 def work(rows, kind="quick"):
     """As a simulator that takes half a millisecond for each row, or none."""
     seconds = rows / 2000
@@ -80,15 +46,16 @@ def work(rows, kind="quick"):
             pass
 
 
-def texts(functions):
-    """The text of each function by what it is for, to be sent to a worker."""
-    return {name: (f.__name__, inspect.getsource(f)) for name, f in functions.items()}
+def text_of(functions):
+    """The text of functions, to be sent to a worker, each with the name of its key."""
+    named = functions.items()
+    return "\n".join(f"{inspect.getsource(f)}\n{k} = {f.__name__}" for k, f in named)
 
 
-def train(say, steps, folder, stop=None, sent=None, kinds=KINDS):
+def train(say, steps, folder, text, stop=None, kinds=KINDS):
     """Train, and call `say` with a dict for each step; wait before the step `stop`.
 
-    The steps are divided among `kinds`, which say what the op does.
+    `text` has the three functions. The steps are divided among `kinds`.
     """
     os.environ["CUDA_VISIBLE_DEVICES"] = "-1"  # the op is Python: it runs on the CPU
     # The strategy connects the workers, which has to come before the first op.
@@ -96,12 +63,8 @@ def train(say, steps, folder, stop=None, sent=None, kinds=KINDS):
     sys.path += map(str, Path(__file__).resolve().parents[1:3])
     from utils import load_mnist, py_func
 
-    # A worker has what was sent, and nothing else.
-    parts = {name: value for name, value in globals().items() if name not in FUNCTIONS}
-    parts["py_func"] = py_func
-    for name, (own_name, text) in (sent or texts(FUNCTIONS)).items():
-        exec(text, parts)
-        parts[name] = parts[own_name]
+    parts = {**globals(), "py_func": py_func}
+    exec(text, parts)
     count = strategy.num_replicas_in_sync
     me = strategy.cluster_resolver.task_id or 0
     (images, labels), _ = load_mnist()
@@ -172,15 +135,15 @@ class Workers:
 
     Args:
         count: how many.
-        functions: what each worker works with, by name: `cross_entropy`, `share` and
-            `step`. Their text is sent, not what they refer to.
+        functions: what each worker works with, by name. Their text is sent, not what
+            they refer to.
         steps: how many steps of training they make together.
         folder: for checkpoints; by default one that is gone afterwards.
         stop: the step before which the last worker stops and waits to be killed.
     """
 
-    def __init__(self, count, functions=FUNCTIONS, steps=30, folder=None, stop=None):
-        self._sent, self.count = texts(functions), count
+    def __init__(self, count, functions, steps=30, folder=None, stop=None):
+        self._text, self.count = text_of(functions), count
         self.steps, self.folder, self.stop = steps, folder, stop
         self._said = [[] for _ in range(count)]
 
@@ -192,7 +155,7 @@ class Workers:
             self._processes, self._connections = [], []
             for index, config in enumerate(configurations(self.count)):
                 stop = self.stop if index == self.count - 1 else None
-                job = run, config, self.steps, folder, stop, self._sent
+                job = run, config, self.steps, folder, self._text, stop
                 process, connection = start(*job)
                 stack.enter_context(connection)
                 stack.callback(process.join)
@@ -228,13 +191,17 @@ class Workers:
         return [np.array([[s[name] for s in r] for r in reports]) for name in names]
 
     def kill_last(self):
-        """Wait until the last worker has stopped, and kill its process."""
+        """Wait until the last worker has stopped, and all wait for it; then kill it."""
         while said := self._next(self.count - 1):
             if "stopped" in said:
+                for index in range(self.count - 1):
+                    while self._next(index)["step"] < said["stopped"] - 1:
+                        pass
                 self._processes[-1].kill()
                 return
         raise RuntimeError(f"the worker ended too early: {self._said[-1]}")
 
 
 if __name__ == "__main__":
-    train(print, int(sys.argv[1]), sys.argv[2], kinds=KINDS[:1])  # without waiting
+    steps, folder, file = sys.argv[1:]
+    train(print, int(steps), folder, Path(file).read_text(), kinds=["quick"])

@@ -7,10 +7,9 @@
     connection.send(41)
     connection.recv()  # 42
 
-To load TensorFlow takes seconds. On Linux a server does it, once, and each process
-begins as a copy of it (Python's multiprocessing calls it a fork server). As the
-server runs no op, a copy has its own devices, graphs and table of Python functions.
-Elsewhere, where to copy is not safe, each process loads TensorFlow for itself.
+On Linux a server loads TensorFlow, once, and each process begins as a copy of it
+(Python's multiprocessing calls it a fork server). As the server runs no op, a copy has
+its own devices, graphs and table of Python functions.
 """
 
 import atexit
@@ -27,13 +26,8 @@ context.set_forkserver_preload(["tensorflow"])
 def start(target, *args):
     """Call target(connection, *args) in a new process, which ends when ours does.
 
-    Args:
-        target: a function of a module, which the new process can import.
-        *args: what it gets besides; anything that can be pickled.
-
-    Returns:
-        The process, and our end of the connection. At its other end, where nobody
-        sends any more, `recv` raises EOFError.
+    Returns the process, and our end of the connection. Where nobody sends any more,
+    `recv` raises EOFError. `target` is a function of a module that can be imported.
     """
     # Only here: where it comes first utils runs an op, and in a worker the
     # strategy has to come before that.

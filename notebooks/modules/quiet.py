@@ -8,11 +8,7 @@ from utils import stderr_held_back, tf
 
 @contextmanager
 def quietly():
-    """Inside of it, neither C++ nor TensorFlow's logger writes below an error.
-
-    >>> with quietly():
-    ...     tf.get_logger().warning("is not shown")
-    """
+    """Inside of it, neither C++ nor TensorFlow's logger writes what is no error."""
     logger = tf.get_logger()
     level = logger.level
     logger.setLevel("ERROR")

@@ -1,4 +1,4 @@
-"""Count the lines of Python that a call runs: how an exercise sees a loop."""
+"""How exercise 1 of lesson 04 sees a loop: the lines of Python that a call runs."""
 
 import sys
 
