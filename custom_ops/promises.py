@@ -183,8 +183,6 @@ def _like_input(x, dx, label):
     return dx
 
 
-# What errors say
-
 def name_of(func):
     """The qualified name of any callable, or else that of its class."""
     for attribute in "__qualname__", "__name__":
