@@ -33,7 +33,7 @@ WRONG = {
             "    return dy * a / op.outputs[0]\n",
         ),
         (
-            "tf.function",
+            "use operators",
             "def hypot_grad(op, dy):\n"
             "    a, b = op.inputs\n"
             "    y = np.hypot(a, b)\n"

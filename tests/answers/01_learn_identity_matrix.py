@@ -1,10 +1,11 @@
 """Answers to the exercises of lesson 01: wrong ones with a word of the hint, right ones
 of another form."""
 
-CELLS = 0, 1, 2, 4  # the others train
+CELLS = 0, 1, 2, 4, 5, 7, 13  # the others train or draw
 
 ROWS = "def rows_grad(op, dy):\n    x, w = op.inputs\n"
-GRAM = "def gram_grad(op, dy):\n    x = op.inputs[0]\n"
+FOOLING = "fooling = np.array([[1.0, 2, 3], [2, 4, 5], [3, 5, 6]])\n"
+STALLING = "stalling = np.eye(3, k=1) * [0, 1, 0]\n"
 
 WRONG = {
     1: [
@@ -55,30 +56,27 @@ WRONG = {
             "    dw = py_func(lambda dy: np.transpose(x) @ dy, [dy], like(w))\n"
             "    return dx, dw\n",
         ),
-        ("in its list", ROWS + "    return dy @ w.T, x.T @ dy\n"),
+        ("attribute", ROWS + "    return dy @ w.T, x.T @ dy\n"),
         (
             "1 gradient",
             ROWS + "    return py_func(lambda dy, w: dy @ w.T, [dy, w], like(x))\n",
         ),
     ],
     2: [
-        ("not yet", GRAM + "    return x @ tf.transpose(dy)\n"),
-        # right for a symmetric dy, such as ones
-        ("random", GRAM + "    return 2 * x @ dy\n"),
-        ("random", GRAM + "    return 2 * x @ tf.transpose(dy)\n"),
+        ("wrong", "fooling = np.arange(9.0).reshape(3, 3)\n" + STALLING),
+        ("four different", "fooling = np.eye(3)\n" + STALLING),
+        ("3 × 3", "fooling = np.ones((4, 4)) * np.arange(4)\n" + STALLING),
+        # antisymmetric
         (
-            "incompatible",
-            GRAM + "    return tf.transpose(x) @ (dy + tf.transpose(dy))\n",
+            "same as",
+            "fooling = np.array([[0, 1, 2], [-1, 0, 3], [-2, -3, 0]])\n" + STALLING,
         ),
-        (
-            "multiplied by dy",
-            GRAM + "    return 2 * x @ tf.ones_like(dy)\n",
-        ),
-        (
-            "tensor not in its list",
-            GRAM
-            + "    return py_func(lambda dy: np.array(x) @ (dy + dy.T), [dy], like(x))\n",
-        ),
+        ("not all zeros", FOOLING + "stalling = np.zeros((3, 3))\n"),
+        # s is 0, the product is not
+        ("moves W", FOOLING + "stalling = np.eye(3)[:, [1, 2, 0]]\n"),
+        # x @ x @ x is 0
+        ("moves W", FOOLING + "stalling = np.eye(3, k=1)\n"),
+        ("moves W", FOOLING + "stalling = 1e-6 * np.eye(3)\n"),
     ],
 }
 
@@ -92,10 +90,11 @@ RIGHT = {
         "    return py_func(both, [x, w, dy], [like(x), like(w)])\n",
     ],
     2: [
-        GRAM + "    return tf.matmul(x, dy, transpose_b=True) + tf.matmul(x, dy)\n",
-        GRAM
-        + "    return py_func(lambda x, dy: x @ dy + x @ dy.T, [x, dy], like(x))\n",
-        GRAM + "    left = tf.einsum('jl,kl->jk', x, dy)\n"
-        "    return [left + tf.einsum('jk,kl->jl', x, dy)]\n",
+        FOOLING + STALLING,
+        "fooling = [[0, 1, 2], [1, 0, 3], [2, 3, 0]]\n"
+        "stalling = np.outer([1, 2, 3], [3, 0, -1])\n",
+        "fooling = np.diag([1.0, 2.0, 3.0])\n"
+        "stalling = [[1, -1, 0], [1, -1, 0], [0, 0, 0]]\n",
+        "fooling = w64.T @ w64\nstalling = tf.constant([[0.0] * 3, [0.0] * 3, [1, 1, 0.0]])\n",
     ],
 }
