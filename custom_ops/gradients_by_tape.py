@@ -12,7 +12,8 @@ def flat(tensors):
 
 
 def _real(tensor):
-    array = np.atleast_1d(np.asarray(tensor))
+    dtype = getattr(tensor.dtype, "as_numpy_dtype", tensor.dtype)
+    array = np.atleast_1d(np.asarray(tensor, dtype))
     if array.dtype.kind == "c":
         array = np.stack([array.real, array.imag], axis=-1)
     return array.astype(np.float64).ravel()
