@@ -64,6 +64,13 @@ WRONG = {
         ("of the sum", SLY + "    return tf.reduce_sum(dy) * 3 * x ** 2\n"),
         ("tf.function", SLY + "    return np.mean(dy) * 3 * x ** 2\n"),
         ("shape", SLY + "    return tf.reduce_mean(dy * 3 * x ** 2)\n"),
+        # raises where it should be wrong
+        (
+            "all equal",
+            SLY + "    if tf.executing_eagerly():\n"
+            "        assert np.ptp(dy) == 0, 'all equal'\n"
+            "    return dy * 3 * x ** 2\n",
+        ),
         # right for a sum, and for nothing else
         ("of the mean", SLY + "    return dy ** 2 * 3 * x ** 2\n"),
     ],

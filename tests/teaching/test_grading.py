@@ -111,16 +111,16 @@ def graded(tmp_path_factory):
     course.hand_in(
         "warned",
         {
-            1: first,
-            2: "import sys\n"
-            + at_return(second, "print('hm', file=sys.stderr)\n    return"),
+            1: "import sys\n"
+            + at_return(first, "print('hm', file=sys.stderr)\n    return"),
+            2: second,
         },
     )
     course.hand_in(
         "says_so_itself",
         {
-            1: "print('well done')",
-            2: at_return(second, "print('well done')\n    return 2 *"),
+            1: at_return(first, "print('well done')\n    return 2 *"),
+            2: "print('well done')\nfooling = stalling = np.eye(3)",
         },
     )
     changed = course.hand_in("changed_all", {1: first, 2: second})
@@ -169,7 +169,8 @@ def test_feedback_says_what_was_found(graded):
     page = (pages / "half" / "lessons" / f"{ONE.stem}.html").read_text("utf-8")
     text = html.unescape(re.sub("<[^>]*>", "", page))
     assert re.search(r"check_1\(rows_grad\)\s+well done\n", text)
-    assert re.search(r"check_2\(add_bias_grad\)\s+not yet: (.+\n)+\s+no points", text)
+    second = r"check_2\(fooling, stalling\)"
+    assert re.search(second + r"\s+not yet: (.+\n)+\s+no points", text)
     assert len(list(pages.glob("*/lessons/*.html"))) == len(EXPECTED)
 
 
