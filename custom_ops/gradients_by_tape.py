@@ -61,7 +61,7 @@ class Inputs:
     @staticmethod
     def _scale(x):
         """|x|, or where that is (nearly) 0 a hundredth of what it is elsewhere."""
-        size = np.abs(np.asarray(x).astype(complex)).ravel()
+        size = np.abs(np.asarray(x, x.dtype.as_numpy_dtype).astype(complex)).ravel()
         floor = np.median(size[size > 0]) / 100 if size.any() else 1.0
         return np.repeat(np.maximum(size, floor), 2 if x.dtype.is_complex else 1)
 
