@@ -1,7 +1,6 @@
 """TensorFlow ops written in Python, with a gradient of their own, and its check.
 
-Each name is loaded when it is first used, so that `custom_ops.differences`, which
-is NumPy alone, does not wait for TensorFlow.
+Each name is loaded when it is first used.
 """
 
 from importlib import import_module
@@ -10,7 +9,7 @@ _HOME = {
     "py_func": "python_op",
     "NoGradientError": "python_op",
     "check_gradient": "gradient_check",
-    "GradientReport": "gradient_report",
+    "GradientReport": "gradient_check",
     "load_op": "cpp_op",
     "compile_command": "cpp_op",
     "load_mnist": "mnist",

@@ -1,0 +1,316 @@
+"""The slopes of a function at a point, by differences, and how well they are known.
+
+NumPy alone. A derivative is measured by steps of many sizes. A polynomial goes through
+the values at some sizes that follow each other; the points outnumber its coefficients,
+so its misfit tells how large rounding and curvature are *there*, and nothing about
+them is assumed. Of the many slopes that this gives, the one with the smallest error is
+believed; where others of nearly the same quality contradict it, its error grows.
+
+Sources: extrapolation from several steps, with an error from their disagreement:
+Ridders, Advances in Engineering Software 4 (1982) 75-76. Noise that is measured in
+the values of f instead of guessed from its rounding: More and Wild, Estimating
+computational noise, SIAM Journal on Scientific Computing 33 (2011) 1292-1314.
+"""
+
+import math
+from collections import namedtuple
+
+import numpy as np
+
+# A standard deviation is estimated from a few misfits, and the luckiest of many
+# slopes is taken: only what is so many of them away is sure to differ.
+SURE = 6
+# Stairs, relative to the size of f: up to the first height all are rounding; up to the
+# second they may be that of a float32 inside of f; up to the last they may be rounding
+# at all.
+FINE, SINGLE, COARSE = 1e-10, 2**-21, 2e-6
+
+Slopes = namedtuple("Slopes", "kind left right error")
+Slopes.__doc__ = """What was found at x: arrays with one entry for each output.
+
+kind: "smooth", "kink", "jump", "edge" (no value on one side), "unknown", or "stairs":
+f is constant close to x, but for stairs so low that they may be rounding in f, so
+that its slope may be the one that was found, or 0; "float32": so does float32 round.
+left, right: the slopes beside x, the same ones where f is smooth.
+error: by how much these may be off.
+"""
+
+# t (2 N + 1,): where f was computed, x itself in the middle, number `count`; change
+# (2 N + 1, m): by how much it differed there; y (m,): its size at x.
+_Steps = namedtuple("_Steps", "t change y count eps size_of_x")
+
+# A polynomial: arrays with a row for each group of points, a column for each output.
+_Fit = namedtuple("_Fit", "slope error value value_error reach misfit")
+
+
+class Line:
+    """f along the line from x in a direction.
+
+    Args:
+        f: from a vector of n numbers to one of m.
+        x, direction: vectors of n numbers.
+        y: f(x). rounded: turns a vector into the nearest one that f can be given.
+    """
+
+    def __init__(self, f, x, direction, y, rounded):
+        self.f, self.x, self.y, self.rounded = f, x, y, rounded
+        self.where = np.flatnonzero(direction)
+        self.direction = direction[self.where]
+        self.along = self.direction / np.sum(self.direction**2)
+        # How many steps of t = 1 the distance from 0 is: rounding goes by that.
+        self.size = np.linalg.norm(x[self.where]) / np.linalg.norm(self.direction)
+        self.known = {}
+
+    def at(self, t):
+        """How far a step of t goes, the change of y, and the move of each number.
+
+        Where f raises, is not finite, or returns another shape, f ends: nan.
+        """
+        if t not in self.known:
+            point = self.x.copy()
+            point[self.where] += t * self.direction
+            point = self.rounded(point)
+            move = point[self.where] - self.x[self.where]
+            real = float((move * self.along).sum())
+            self.known[t] = real if math.isfinite(real) else t, self._change(point), move
+        return self.known[t]
+
+    def _change(self, point):
+        try:
+            y = np.asarray(self.f(point), float)
+        except Exception:
+            y = np.nan
+        if np.shape(y) != self.y.shape or not np.isfinite(point).all():
+            y = np.full(self.y.shape, np.nan)
+        return np.where(np.isfinite(y), y - self.y, np.nan)
+
+
+def four_steps(line, t):
+    """A first look, two steps to each side. None where f has no value at one.
+
+    Returns the slope of each output by all four, how far the slopes of the two
+    sides and those of the two sizes are apart, and the move that belongs to the
+    slope (of each moved number of x).
+    """
+    points = [line.at(size) for size in (-2 * t, -t, t, 2 * t)]
+    far, near, right, beyond = lengths = np.array([p[0] for p in points])
+    changes = np.stack([p[1] for p in points])
+    if not (np.isfinite(changes).all() and far < near < 0 < right < beyond):
+        return None
+    powers = (lengths[:, None] / t) ** np.arange(1, 5)
+    slope = np.linalg.inv(powers)[0] / t
+
+    def through(i, j):  # the slope at 0 of a parabola through 0 and two points
+        a, b = lengths[i], lengths[j]
+        row = np.zeros(4)
+        row[i], row[j] = b / a / (b - a), -a / b / (b - a)
+        return row
+
+    sides, sizes = through(2, 3) - through(1, 0), through(2, 1) - through(3, 0)
+    # einsum, for the threads of a matrix product wait for each other here
+    rows = np.einsum("ij,jk->ik", np.stack([slope, sides, sizes]), changes)
+    return *rows, slope @ np.stack([p[2] for p in points])
+
+
+def slopes(line, stride, longest, precision, weights):
+    """Find `Slopes` at x by steps of many sizes to both sides, up to the longest.
+
+    stride: the unit of the steps. weights (K, m): of more than 256 outputs these K
+    sums are looked at in their place. Returns `Slopes`, and the weights for them.
+    """
+    eps = precision.eps
+    ratio = np.clip(eps ** (-1 / 22), np.sqrt(2), 4)
+    first, last = np.log(np.array([eps, longest]) / 0.12 / math.pi) / np.log(ratio)
+    sizes = 0.12 * math.pi * ratio ** np.arange(np.ceil(first), last) * stride
+    lengths, changes = _walk(line, sizes)
+    y = np.abs(line.y)
+    moved = (changes != 0).any(axis=(0, 1))  # nan is not 0 either
+    if moved.sum() > 256:
+        y, changes = np.linalg.norm(weights * y, axis=1), changes @ weights.T
+        moved, weights = np.ones(len(y), bool), np.eye(len(weights))
+    found = Slopes(np.full(y.size, "smooth", "U7"), *np.zeros((3, y.size)))
+    if not lengths.size:
+        found.kind[:], found.error[:] = "unknown", np.inf
+        return found, weights
+    found.error[:] = 4 * (eps * y + precision.tiny) / lengths.max()
+    if moved.any():
+        (left, right), (below, above) = lengths, changes[..., moved]
+        steps = _Steps(np.concatenate([-left[::-1], [0.0], right]),
+                       np.concatenate([below[::-1], 0 * above[:1], above]),
+                       y[moved], len(left), eps, line.size)
+        for all_, some in zip(found, _slopes(steps, precision.rtol / 4), strict=True):
+            all_[moved] = some
+    return found, weights
+
+
+def _walk(line, sizes):
+    """The lengths (2, N) and changes (2, N, m) of steps to the left and to the right;
+    sizes at which rounding reaches no further point are left out."""
+    kept, last = [], np.zeros(2)
+    for size in sizes:
+        left, right = line.at(-size), line.at(size)
+        lengths = np.array([-left[0], right[0]])
+        if (lengths > last * (1 + 1e-9)).all():
+            kept.append((lengths, (left[1], right[1])))
+            last = lengths
+    return (np.array([k[0] for k in kept]).reshape(-1, 2).T,
+            np.array([k[1] for k in kept]).reshape(-1, 2, line.y.size).swapaxes(0, 1))
+
+
+def _slopes(steps, enough):
+    fits = []
+    for width in (5, 9, 17):
+        fits += _fits(steps, (-1, 0, 1), width, 6)
+        kind, height, constant = _stairs(steps, fits)
+        slope, error = _best(steps, fits, height)[:2]
+        doubt = ~(error <= enough * np.abs(slope))
+        if not doubt.any():
+            break
+    found = Slopes(np.full(slope.size, "smooth", "U7"), slope, slope.copy(), error)
+    if doubt.any():
+        some = steps._replace(change=steps.change[:, doubt], y=steps.y[doubt])
+        for all_, part in zip(found, _sides(some, slope[doubt], error[doubt],
+                                            height[doubt]), strict=True):
+            all_[doubt] = part
+    found.kind[kind != ""] = kind[kind != ""]
+    flat = constant > 0
+    found.left[flat] = found.right[flat] = 0
+    found.error[flat] = 4 * steps.eps * steps.y[flat] / constant[flat]
+    return found
+
+
+def _stairs(steps, fits):
+    """Both sides are constant close to x, and then move: is it so, or is it rounding?
+
+    Rounding makes low stairs, and a polynomial over hundreds of them goes through
+    them as near as one stair. Returns for each output what kind of place it is, or "";
+    the height of a stair that is rounding (0 if f does not round so); and else how
+    far f is constant (0 if it is not).
+    """
+    fit = _Fit(*map(np.concatenate, zip(*fits, strict=True)))
+    sides = np.nan_to_num(np.stack([steps.change[:steps.count][::-1],
+                                    steps.change[steps.count + 1:]]))
+    length = np.minimum(-steps.t[:steps.count][::-1], steps.t[steps.count + 1:])
+    moves = sides != sides[:, :1]
+    first = np.where(moves.any(axis=1), moves.argmax(axis=1), steps.count).min(axis=0)
+    heights = np.abs([sides, sides - sides[:, :1]])
+    height = np.where(heights > 0, heights, np.inf).min(axis=(0, 1, 2))
+    size = np.maximum(steps.y, np.abs(sides).max(axis=(0, 1)))
+    far = length[np.maximum(first, 1) - 1]
+    through = (fit.misfit <= 2 * height) & (fit.reach[:, None] > 500 * far)
+    usual = height <= 16 * steps.eps * np.maximum(size, max(1.0, steps.size_of_x))
+    low = (height <= max(COARSE, 512 * steps.eps) * size) & through.any(axis=0)
+    rounded = (first > 0) & (usual | low)
+    flat = (first > 2) & ~rounded
+    kind = np.select(
+        [rounded & (usual | (height <= FINE * size)), rounded & (height > SINGLE * size),
+         rounded, flat & (sides[:, 0] != 0).any(axis=0), flat],
+        ["", "stairs", "float32", "jump", "smooth"], "")
+    return kind, np.where(rounded, height, 0), np.where(flat, far, 0)
+
+
+def _sides(steps, slope, error, height):
+    """Look at both sides on their own; smooth is what they don't show better."""
+    low_alone, low, high_alone, high = (
+        _best(steps, list(_fits(steps, signs, 6, 3)), height)
+        for signs in ((-1,), (-1, 0), (1,), (1, 0)))
+    leap = np.abs(low_alone[2] - high_alone[2]) > low_alone[3] + high_alone[3]
+    beside = np.maximum(low_alone[1], high_alone[1])
+    # Long steps take a bend for a kink, a slope for a jump: short ones know better.
+    jump = leap & (beside < error / 4) & (error > np.abs(slope) / 50)
+    low, high = (
+        [np.where(jump, a, b) for a, b in zip(alone[:2], with_x[:2], strict=True)]
+        for alone, with_x in ((low_alone, low), (high_alone, high)))
+    both = np.maximum(low[1], high[1])
+    better = both < error / 2
+    gap = np.abs(low[0] - high[0])
+    bend = better & ~jump & (gap > low[1] + high[1])
+    kink = bend & (error > gap / 50)
+    # f ends where it has no value at the shortest steps of one side.
+    ends = [np.isnan(steps.change[steps.count + side]) for side in (-1, 1)]
+    edge = ends[0] != ends[1]
+    kind = np.select([ends[0] & ends[1], edge, jump, kink],
+                     ["unknown", "edge", "jump", "kink"], "smooth")
+    calm = better & ~bend & (kind == "smooth")  # each side by itself is known better
+    slope = np.where(calm, (low[0] + high[0]) / 2, slope)
+    error = np.where(calm, both + gap / 2, error)
+    open_side = np.where(ends[0], high, low)
+    apart = (kind == "jump") | (kind == "kink")
+    left, right = (np.select([kind == "edge", apart], [open_side[0], side[0]], slope)
+                   for side in (low, high))
+    error = np.select([kind == "unknown", edge, apart],
+                      [np.full(len(error), np.inf), open_side[1], both], error)
+    return kind, left, right, error
+
+
+def _best(steps, fits, height):
+    """The best polynomial of each output: its slope and the error of that, its value
+    at 0 and the error of that. height: of the stairs that rounding makes."""
+    m = steps.y.size
+    if not fits:
+        return np.zeros(m), np.full(m, np.inf), np.zeros(m), np.full(m, np.inf)
+    fit = _Fit(*map(np.concatenate, zip(*fits, strict=True)))
+    reach, column = fit.reach[:, None], np.arange(m)
+    # f may round x as well, and at steps of a few roundings all of them are in step.
+    of_x = SURE * steps.eps / 4 * steps.size_of_x / reach * np.abs(fit.slope)
+    error = np.maximum(fit.error, height / reach) + of_x
+    best = error.argmin(axis=0)
+    slope, least = fit.slope[best, column], error[best, column]
+    rivals = error <= 300 * least
+    apart = np.where(rivals, np.abs(fit.slope - slope) - error, 0).max(axis=0)
+    value = fit.value_error.argmin(axis=0)
+    return (slope, np.maximum(least, apart), fit.value[value, column],
+            np.maximum(fit.value_error[value, column], height))
+
+
+def _fits(steps, sides, width, highest):
+    """Polynomials of some degrees through groups of points.
+
+    A group are the points of the sides (-1, 0 for x itself, 1) at so many sizes in a
+    row; there is one for each largest size. All smaller ones have to be met as well.
+    """
+    count, t, eps = steps.count, steps.t, steps.eps
+    width = min(width, count)
+    size = np.arange(width, count + 1)[:, None] - np.arange(width)
+    parts = [count + s * size for s in sides if s]
+    if 0 in sides:
+        parts.append(np.full((len(size), 1), count))
+    index = np.concatenate(parts, axis=1)
+    place = np.arange(2 * count + 1) - count
+    inside = np.isin(np.sign(place), sides) & (np.abs(place) < size[:, -1:])
+    highest = min(highest, index.shape[1] - 2)
+    reach = np.abs(t[index]).max(axis=1, initial=0)
+    near, far = t[index] / reach[:, None], t / reach[:, None]
+    powers = near[..., None] ** np.arange(max(highest, 0) + 3)
+    values = steps.change[index]
+    largest, spread = np.abs(values).max(axis=1), np.ptp(values, axis=1)
+    sure = eps / 4 * (steps.y + largest)  # the results are rounded
+    for degree in range(highest, 0, -2 if highest > 3 else -1):
+        used = powers[..., :degree + 1]
+        solve = np.linalg.pinv(used, rcond=1e-13)
+        coefficients = solve @ values
+        misfit = values - used @ coefficients
+        norm = np.linalg.norm(misfit, axis=1)
+        # The next higher powers, which the polynomial has not: how much of them
+        # shows as misfit, and how much hides in the slope?
+        higher = powers[..., degree + 1:degree + 3]
+        shown = np.linalg.norm(higher - used @ (solve @ higher), axis=1)
+        leak = np.abs(solve[:, :2] @ higher) / np.maximum(shown, 1e-9)[:, None]
+        inner = far[..., None] ** np.arange(degree + 1) @ coefficients - steps.change
+        inner = np.where(inside[..., None], np.abs(inner), 0).max(axis=1)
+        noise = norm / np.sqrt(index.shape[1] - degree - 1)
+        # The misfit of a few points may be small by luck: no less than of neighbours.
+        before = np.nan_to_num(np.concatenate([noise[:1]] * 3 + [noise]))
+        usual = np.mean([before[i:i + len(noise)] ** 2 for i in range(4)], axis=0)**0.5
+        noise = np.max([noise, usual, inner / 2, sure], axis=0)
+        gain = np.linalg.norm(solve[:, :2], axis=2)
+        error = np.maximum(SURE * gain[..., None] * noise[:, None],
+                           leak.max(axis=-1)[..., None] * norm[:, None])
+        # Waves that are shorter than the steps look like noise: all of it is misfit.
+        worst = np.maximum(np.abs(misfit).max(axis=1), inner)
+        waves = (worst > spread / 4) & (worst > 16 * eps * (steps.y + largest))
+        error = np.where((waves[:, None] & [[False], [True]]) | ~np.isfinite(error),
+                         np.inf, error)
+        coefficients = np.nan_to_num(coefficients, posinf=0, neginf=0)
+        yield _Fit(coefficients[:, 1] / reach[:, None], error[:, 1] / reach[:, None],
+                   coefficients[:, 0], error[:, 0], reach, worst)
