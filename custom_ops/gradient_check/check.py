@@ -8,7 +8,7 @@ import numpy as np
 from ..quiet_start import tf
 from .differences import SURE
 from .precision import PRECISIONS, in_float64, precision_of
-from .report import GradientReport, short
+from .report import Element, GradientReport, short
 from .tape import (
     Function,
     WrongForm,
@@ -133,7 +133,7 @@ class _Check:
         self.f, self.xs, self.names, self.prefix = f, xs, names, prefix
         self.projections, self.rtol = projections, rtol
         self.rng = np.random.default_rng(seed)
-        self.report = GradientReport(order, prefix)
+        self.order, self.report = order, GradientReport(order, prefix, {})
 
     def run(self):
         """The order of steps; returns the report, or raises AssertionError."""
@@ -141,6 +141,9 @@ class _Check:
         self.choose_directions()
         self.choose_upstream_gradients()
         self.eager, self.missing = self.gradients("eager mode")
+        if not np.isfinite(self.eager).all():  # or is only dy too large for the dtype?
+            self.own.dys[1:] = [[dy / 4 for dy in row] for row in self.own.dys[1:]]
+            self.eager, self.missing = self.gradients("eager mode")
         self.reference = self.gradients_in_float64()
         self.compare_with_differences()
         self.compare_with_reference("eager mode", self.eager, self.missing)
@@ -148,8 +151,7 @@ class _Check:
         in_graph = self.gradients("tf.function")
         self.compare_with_reference("tf.function", *in_graph)
         self.require_same("f", self.own.y, flat(outputs(self.f, self.xs)))
-        self.report.fill(self)
-        return self.report
+        return self.fill_report()
 
     def evaluate(self):
         """f at the inputs, twice, and in float64."""
@@ -170,6 +172,7 @@ class _Check:
             raise TypeError(f"{where} has the dtypes {', '.join(own.dtypes)}; they must "
                             f"be among {', '.join(PRECISIONS)}")
         self.own, self.precision = own, precision_of(own.dtypes, self.rtol)
+        self.report = GradientReport(self.order, self.prefix, own.shapes())
         self.require_same("f", own.y, flat(outputs(self.f, self.xs)))
         self.fine = own.in_float64() or own
 
@@ -186,12 +189,6 @@ class _Check:
         self.upstreams, dys = upstream_gradients(self.fine, self.rng)
         own.dys = [[tf.cast(dy, y.dtype) for dy, y in zip(row, own.ys, strict=True)]
                    for row in dys]
-        try:
-            finite = np.isfinite(own.gradients()[1]).all()
-        except Exception:
-            return  # it fails again where that is told
-        if not finite:  # or is only dy too large for the dtype?
-            own.dys[1:] = [[dy / 4 for dy in row] for row in own.dys[1:]]
 
     def gradients(self, mode):
         """Gradients (K, n), and which numbers of x have none; by two calls."""
@@ -244,7 +241,7 @@ class _Check:
             inside = found.kind == "float32"  # f may compute in float32, whatever it gets
             return own.look(where) if inside and self.fine is not self.own else found
 
-        self.found, self.doubtful = [], np.zeros(self.own.x.size, bool)
+        self.found, self.doubtful, self.small = [], np.zeros(self.own.x.size, bool), True
         groups = [part[self.missing[part] == none] for part in self.parts
                   for none in (False, True)]
         if self.projected:  # what is wrong by little everywhere adds up
@@ -278,13 +275,17 @@ class _Check:
             found = comparison.look(np.array([k]))
             # What is further from it than the gradient is no evidence.
             closer = np.abs(found.numeric - reference[:, k]) <= gap[:, k]
-            bad = found.bad & (closer | ~np.isfinite(found.analytic) | missing[k])
-            wrong.append(found._replace(bad=bad))
+            wrong.append(found._replace(
+                bad=found.bad & (closer | ~np.isfinite(found.analytic) | missing[k])))
         self.doubtful |= off
+        self.small &= bool((gap[:, off] <= p.blur * largest).all())
         if any(one.bad.any() for one in wrong):
-            measured = {one.where[0] for one in wrong}
-            self.found = wrong + [one for one in self.found
-                                  if one.where.size > 1 or one.where[0] not in measured]
+            for one in wrong:
+                k = one.where[0]
+                if self.projected:
+                    self.found.append(one)
+                else:
+                    self.found[k] = one
             self.missing = missing
             self.fail_if_bad(mode, gradient)
 
@@ -328,10 +329,86 @@ class _Check:
         return [dys for dys, size in zip(self.own.dys[:2], sizes, strict=False)
                 if (size > least or not least) and not self.missing.all()]
 
+    def elements(self, u):
+        """What was found, for one upstream gradient, as the report has it."""
+        for one in self.found:
+            k, bad = one.where[0], one.bad.any()
+            place, others = self.own.place(k), one.where.size - 1
+            if others:
+                k = one.where[np.abs(self.reference[u, one.where]).argmax()]
+                place = f"{self.own.place(k)}, and {others} others, all moved at once"
+            yield Element(
+                place, one.kind, None if self.missing[k] else float(one.analytic[u]),
+                *(float(v[u]) for v in (one.numeric, one.error, one.low, one.high)),
+                "wrong" if bad else "undecided" if one.undecided.any() else "right")
+
+    def fill_report(self):
+        """Nothing is wrong; what is undecided?"""
+        report, p, found = self.report, self.precision, self.found
+        if self.projected:
+            report.directions = len(self.parts), len(self.parts[0])
+        report.set_elements(list(self.elements(0)))
+        unsure = [i for i, one in enumerate(found) if one.undecided.any()]
+        numbers = [found[i].where for i in unsure] + [np.flatnonzero(self.doubtful)]
+        report.undecided = np.unique(np.concatenate(numbers)).size
+        largest = p.blur * np.abs(self.reference).max(axis=1, initial=0)
+        for i in unsure:
+            unit = self.own.unit[found[i].where]
+            unit = np.linalg.norm(unit) if unit.size > 1 else 1.0
+            self.small &= bool((found[i].error <= largest * unit)[:-1].all())
+            report.example = report.example or report.elements[i]
+        few = self.small and report.undecided <= report.size / 10
+        report.verdict = "right" if few or not report.undecided else "undecided"
+        wide = "" if self.own.dtypes == {"float64"} else "float64, "
+        report.remedy = f"{wide}another x or a smaller f"
+        errors = [np.where(one.undecided, 0, np.abs(one.analytic - one.numeric)).max()
+                  for one in found]
+        sizes = [np.abs(one.analytic).max() for one in found]
+        report.largest_error = max(errors, default=0) / (max(sizes, default=0) or 1)
+        report.shown = p.shown
+        report.unneeded = [
+            self.own.names[i] for i, none in
+            zip(self.own.moved, self.own.split(self.missing), strict=True)
+            if none.any() and not report.undecided]
+        return report
+
     def fail_if_bad(self, mode, gradient):
-        if any(one.bad.any() for one in self.found):
-            self.report.fill_wrong(self, mode, gradient)
-            self.fail()
+        """Tell the worst element, and how it was found. Ones are the upstream gradient
+        to speak of, if they show it well."""
+        wrong = [one for one in self.found if one.bad.any()]
+        if not wrong:
+            return
+        sizes = [np.maximum(np.abs(one.analytic), np.abs(one.numeric)) for one in wrong]
+        gaps = np.array([np.abs(one.analytic - one.numeric) for one in wrong])
+        bad = np.array([one.bad for one in wrong])
+        errors = (bad * np.nan_to_num(gaps / sizes, nan=1)).max(axis=0)
+        u = 0 if errors[0] > 0.1 * errors.max() else _first_of_largest(errors)
+        report = self.report
+        if self.projected:
+            report.directions = len(self.parts), len(self.parts[0])
+        report.set_elements(list(self.elements(u)))
+        shown = [one for one in report.elements if one.verdict == "wrong"]
+        gap = np.where(bad[:, u], np.nan_to_num(gaps[:, u], nan=np.inf), 0)
+        report.worst = shown[_first_of_largest(gap)]
+        report.mode, report.upstream = mode, self.upstreams[u]
+        if report.worst.analytic is None:
+            report.hints.append("there is no gradient, but the outputs depend on this "
+                                "input")
+        elif not np.isfinite(gradient).all():
+            report.hints.append("the gradient is inf or nan where f is finite")
+        zeros = [[0 * dy for dy in self.own.dys[0]]]
+        if np.nan_to_num(self.own.gradients(dys=zeros)[1], posinf=0, neginf=0).any():
+            report.hints.append("the gradient is not 0 where dy is 0: some of it is not "
+                                "multiplied by dy")
+        elif u:
+            report.hints.append("it is right for an upstream gradient of ones: look at "
+                                "how dy enters")
+        ratios = np.array([one.analytic[u] / one.numeric[u] for one in wrong])[bad[:, u]]
+        if len(ratios) > 1 and np.ptp(ratios) < abs(ratios.mean()) * max(
+                10 * self.precision.rtol, 1e-5):
+            report.hints.append(f"analytic / numeric is {short(ratios.mean())} in all of "
+                                "them")
+        self.fail()
 
     def fail(self, problem="", cause=None):
         self.report.verdict = "wrong"
@@ -339,6 +416,11 @@ class _Check:
         error = AssertionError(str(self.report))
         error.report = self.report
         raise error from cause
+
+
+def _first_of_largest(values):
+    """Where the first stands that is as large as any: rounding breaks no tie."""
+    return int(np.argmax(values >= 0.99 * values.max()))
 
 
 def _require_arguments(f, order, **others):

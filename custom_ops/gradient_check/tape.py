@@ -89,6 +89,11 @@ class Function:
         return [vector[end - part.size:end]
                 for end, part in zip(self.ends, self.parts, strict=True)]
 
+    def shapes(self):
+        """Of each moved input, with a last axis (real, imaginary) for complex ones."""
+        return {self.names[i]: (*self.xs[i].shape, 2)[
+            :None if self.xs[i].dtype.is_complex else -1] for i in self.moved}
+
     def _array(self, i, part):
         if self.xs[i].dtype.is_complex:
             part = part[::2] + 1j * part[1::2]
