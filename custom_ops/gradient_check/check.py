@@ -1,4 +1,4 @@
-"""The order of steps of `check_gradient`: `_Check.run`."""
+"""`check_gradient`, and the order of its steps: `_Check.run`."""
 
 import math
 import numbers
@@ -7,19 +7,9 @@ import numpy as np
 
 from ..quiet_start import tf
 from .differences import SURE
-from .precision import PRECISIONS, in_float64, precision_of
 from .report import Element, GradientReport, short
-from .tape import (
-    Function,
-    WrongForm,
-    differentiable,
-    flat,
-    outputs,
-    upstream_gradients,
-    vjps,
-)
-from .tape import in_float64 as tensors_in_float64
-from .verdict import Comparison
+from .tape import Function, WrongForm, differentiable, flat, like, upstreams, vjps
+from .verdict import PRECISIONS, Comparison, precision_of
 
 _ONE_BY_ONE = 1000  # above so many elements: by random directions
 _DIRECTIONS = 100  # so many, unless told otherwise
@@ -30,33 +20,29 @@ def check_gradient(f, inputs, order=1, projections=None, rtol=None, seed=0):
     """Compare the gradient that TensorFlow computes with central differences.
 
     The gradient ("analytic") is computed by a tape in eager mode and inside a
-    `tf.function`, for an upstream gradient of ones and for random ones of each
-    output. The difference ("numeric") is (f(x + h) - f(x - h)) / 2h, and what steps
-    h of many sizes say together. At a kink or a jump of f the slopes on both sides
-    are found: the gradient has to lie between them, and the report names the place.
-    What dy gives has to be linear in dy: neither clipped, nor nan where dy is 0.
+    `tf.function`, for an upstream gradient dy of ones and for random ones, and has to
+    be linear in dy. The difference ("numeric") is (f(x + h) - f(x - h)) / 2h, and what
+    steps h of many sizes say together. At a kink or a jump of f the gradient has to
+    lie between the slopes of both sides.
 
-    A gradient is a formula. Where f accepts float64 it is checked there, whatever the
-    dtype of the inputs; then the gradient in their dtype has to be the same, but for
-    rounding. Where f computes in float32, float16 or bfloat16 only, it is measured
-    there, with the tolerance that this leaves.
+    Where f accepts float64 the formula is checked there, whatever the dtype of the
+    inputs; then the gradient in their dtype has to be the same, but for rounding.
+    Elsewhere it is measured as it is, with the tolerance that this leaves.
 
-    The verdict is "right": analytic and numeric agree to within rtol. "Wrong": they
-    differ by more than rounding and steps can explain, or the gradient is inf or nan
-    where f is finite; this raises. Or "undecided": f is so rough, by its own rounding
-    or by waves, that a wrong gradient could not be told from a right one. Where up to
-    a tenth of the elements are undecided, and small beside the largest derivative,
-    they are only counted, and the gradient is right.
+    The verdict is "right"; or "wrong", which raises; or "undecided": f is so rough,
+    by its rounding or by waves, that a wrong gradient could not be told from a right
+    one. Undecided elements are only counted, and the gradient is right, if they are
+    at most a tenth of all, and their error is small beside the largest derivative.
 
-    Where f is constant close to x, its derivative is 0, however it moves further away:
-    a straight-through gradient of a staircase, such as `round`, is wrong. Stairs of
-    less than 1e-10 of f are taken for rounding; of less than 2e-6, which may be that
-    of a float32 inside of f, for undecided.
+    Where f is constant close to x its derivative is 0, however it moves further away:
+    the straight-through gradient of a staircase, such as `round`, is wrong. Stairs
+    lower than 1e-10 of f are taken for its rounding; between that and 2e-6 they may
+    be that of a shorter float in f, and are undecided.
 
     Args:
         f: takes the inputs as arguments; returns a tensor or a list of tensors of
-            any shape. Only outputs of float or complex dtype count. Where it raises
-            at a step away from x, or returns another shape, is an edge to it.
+            any shape. Only outputs of float or complex dtype count. It may raise at
+            a step away from x, or return another shape: there it ends.
         inputs: list of tensors, variables, arrays or numbers of any shape. Those
             of float or complex dtype are checked, the others held fixed. An error
             of 1e-5 never passes in float64, nor one of 1e-3 in float32, 1e-2 in
@@ -64,24 +50,20 @@ def check_gradient(f, inputs, order=1, projections=None, rtol=None, seed=0):
         order: 1 checks the first derivative; 2 also the derivative of that by the
             inputs and by the upstream gradient ("dy 0").
         projections: how many random directions to move the inputs in, instead of
-            each element by itself; by default 100 above 1,000 elements. Each
-            moves a part of the elements, no two the same, and one more moves all;
-            the first that disagrees is halved until one element is left. Missed
-            is what is small beside the rest of its part: the tolerance holds for the
-            norm of that part's gradient.
+            each element by itself; by default 100 above 1,000 elements. Each moves
+            a part of the elements, and one more all; the first that disagrees is
+            halved until one is left. Missed is what is small beside its part.
         rtol: relative tolerance, added to the estimated error of the difference;
             by default 1e-6, 3e-5, 5e-3 or 3e-2, for the coarsest dtype in use.
         seed: of the random upstream gradients and directions.
 
     Returns:
-        A `GradientReport`, which prints well and draws itself. It is true where the
-        gradient is right, false where it is undecided.
+        A `GradientReport`: true where the gradient is right, false if undecided.
 
     Raises:
         AssertionError: the gradient is wrong, missing, not finite, not linear in
             dy, or of another shape; cannot be computed; depends on the mode; changes
-            from call to call. The text names the worst element, the attribute
-            `report` has the `GradientReport`, false.
+            from call to call. Its attribute `report` has the `GradientReport`.
         TypeError, ValueError: a wrong argument, nothing to differentiate, inputs
             that are not finite, or an `f` that raises or is not finite at them.
 
@@ -91,13 +73,11 @@ def check_gradient(f, inputs, order=1, projections=None, rtol=None, seed=0):
         gradient right: 2 elements, order 1, eager and tf.function
         largest error: below 1e-06 of the largest derivative
 
-    Source: the steps and their errors are those of `gradient_check.differences`, which
-    names where they come from. Lesson 05 builds a check by hand.
+    Source: see `gradient_check.differences`. Lesson 05 builds a check by hand.
     """
-    _require_arguments(f, order, projections=projections, rtol=rtol, seed=seed)
+    _require_arguments(f, order, projections, rtol, seed)
     xs = _tensors(inputs)
-    names = [f"input {i}" for i in range(len(xs))]
-    options = order, projections, rtol, seed
+    names, options = [f"input {i}" for i in range(len(xs))], (projections, rtol, seed)
 
     def first(*args):  # the first derivative is a function too, of inputs and dys
         dxs = vjps(f, args[:len(xs)], [args[len(xs):]])[1][0]
@@ -105,12 +85,12 @@ def check_gradient(f, inputs, order=1, projections=None, rtol=None, seed=0):
 
     try:
         with np.errstate(all="ignore"):  # inf and nan are dealt with one by one
-            check = _Check(f, xs, names, "", *options)
+            check = _Check(f, xs, names, GradientReport(order), *options)
             report = check.run()
             for dys in check.dys_of_second() if order == 2 else []:
                 all_names = names + [f"dy {i}" for i in range(len(dys))]
-                second = _Check(first, [*xs, *dys], all_names, "second derivative, ",
-                                *options).run()
+                second = _Check(first, [*xs, *dys], all_names, GradientReport(
+                    order, "second derivative, "), *options).run()
                 if not report.second or second.verdict == "undecided":
                     report.second = second  # that of ones is easier to read
     except AssertionError as wrong:  # its way through these modules tells nothing
@@ -123,17 +103,16 @@ def check_gradient(f, inputs, order=1, projections=None, rtol=None, seed=0):
 class _Check:
     """The check of one derivative.
 
-    own, fine: f in the dtype of the inputs, and in float64, if it can (else the same).
+    own, fine: f in the dtype of the inputs; and in float64, if it can, else the same.
     eager, reference: their gradients (K, n), a row for each upstream gradient.
-    missing (n,): which numbers have none. found: a `Finding` for each part that was
-    moved. doubtful (n,): which elements differ from float64, and may be wrong or not.
+    missing (n,): which numbers have none. found: a `Finding` for all that was moved.
+    doubtful (n,): which elements differ from float64, and may be wrong or not.
     """
 
-    def __init__(self, f, xs, names, prefix, order, projections, rtol, seed):
-        self.f, self.xs, self.names, self.prefix = f, xs, names, prefix
+    def __init__(self, f, xs, names, report, projections, rtol, seed):
+        self.f, self.xs, self.names, self.report = f, xs, names, report
         self.projections, self.rtol = projections, rtol
         self.rng = np.random.default_rng(seed)
-        self.order, self.report = order, GradientReport(order, prefix, {})
 
     def run(self):
         """The order of steps; returns the report, or raises AssertionError."""
@@ -142,7 +121,7 @@ class _Check:
         self.choose_upstream_gradients()
         self.eager, self.missing = self.gradients("eager mode")
         if not np.isfinite(self.eager).all():  # or is only dy too large for the dtype?
-            self.own.dys[1:] = [[dy / 4 for dy in row] for row in self.own.dys[1:]]
+            self.own.weights[1:] /= 4
             self.eager, self.missing = self.gradients("eager mode")
         self.reference = self.gradients_in_float64()
         self.compare_with_differences()
@@ -150,118 +129,129 @@ class _Check:
         self.require_linear()
         in_graph = self.gradients("tf.function")
         self.compare_with_reference("tf.function", *in_graph)
-        self.require_same("f", self.own.y, flat(outputs(self.f, self.xs)))
-        return self.fill_report()
+        return self.summarize()
 
     def evaluate(self):
         """f at the inputs, twice, and in float64."""
-        where, names = f"check_gradient: {self.prefix}f", self.names
+        where = f"check_gradient: {self.report.prefix}f"
+        names = [self.report.prefix + name for name in self.names]
         try:
-            own = Function(self.f, self.xs, [self.prefix + name for name in names])
+            self.own = own = Function(self.f, self.xs, names)
         except Exception as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"{where} raises at the inputs themselves: "
                        f"{type(error).__name__}: {error}") from error
         if not own.ys:
             raise TypeError(f"{where} returns no float or complex output")
-        infinite = np.sum(~np.isfinite(own.y))
-        if infinite:
-            raise ValueError(f"{where} is not finite at the inputs: {infinite} of "
-                             f"{own.y.size} output elements are inf or nan")
+        if not np.isfinite(own.y).all():
+            raise ValueError(f"{where} is not finite at the inputs: "
+                             f"{np.sum(~np.isfinite(own.y))} of {own.y.size} output "
+                             "elements are inf or nan")
         if not own.dtypes <= PRECISIONS.keys():
-            raise TypeError(f"{where} has the dtypes {', '.join(own.dtypes)}; they must "
-                            f"be among {', '.join(PRECISIONS)}")
-        self.own, self.precision = own, precision_of(own.dtypes, self.rtol)
-        self.report = GradientReport(self.order, self.prefix, own.shapes())
-        self.require_same("f", own.y, flat(outputs(self.f, self.xs)))
+            raise TypeError(f"{where}: dtypes must be among {', '.join(PRECISIONS)}, "
+                            f"got {', '.join(own.dtypes)}")
+        self.precision = precision_of(own.dtypes, self.rtol)
+        self.report.size, self.report.shown = own.x.size, self.precision.shown
+        self.require_same("f", own.y, own(own.x))
         self.fine = own.in_float64() or own
 
     def choose_directions(self):
-        """Which elements move together: one by one, or random parts of them."""
-        n = self.own.x.size
-        self.projected = self.projections is not None or n > _ONE_BY_ONE
-        count = min(n, int(self.projections or _DIRECTIONS)) if self.projected else n
-        order = self.rng.permutation(n) if self.projected else np.arange(n)
-        self.parts = [np.sort(p) for p in np.array_split(order, count)] if n else []
+        """Which elements move together: each by itself, or random parts of them."""
+        n, asked = self.own.x.size, self.projections
+        self.parts, self.projected = list(np.arange(n)[:, None]), False
+        if n and (asked or n > _ONE_BY_ONE):
+            parts = np.array_split(self.rng.permutation(n), min(n, asked or _DIRECTIONS))
+            self.parts, self.projected = list(map(np.sort, parts)), True
+            self.report.directions = len(parts), parts[0].size
 
     def choose_upstream_gradients(self):
-        own = self.own
-        self.upstreams, dys = upstream_gradients(self.fine, self.rng)
-        own.dys = [[tf.cast(dy, y.dtype) for dy, y in zip(row, own.ys, strict=True)]
-                   for row in dys]
+        own, short_dtype = self.own, self.own.dtypes & {"float16", "bfloat16"}
+        rows = upstreams(self.fine, 1e2 if short_dtype else 1e8, self.rng)
+        self.upstreams = list(rows)
+        own.weights = np.stack([flat(like(own.ys, row)) for row in rows.values()])
 
     def gradients(self, mode):
         """Gradients (K, n), and which numbers of x have none; by two calls."""
         own, p = self.own, self.precision
         try:
-            run = None if mode == "eager mode" else own.compiled()
-            (y, gradient, missing), (_, again, _) = (own.gradients(run), own.gradients(
-                run))
+            run = own.compiled() if mode == "tf.function" else None
+            (y, gradient, missing), (_, again, _) = (
+                own.gradients(compute=run) for _ in range(2))
         except WrongForm as wrong:
             self.fail(f"{wrong} ({mode})")
         except Exception as error:
             text = str(error).strip().split("\n")[0][:300]
             self.fail(f"no gradient in {mode}: {type(error).__name__}: {text}", error)
         # A graph may compute log(1 + x) better than its ops one by one do.
-        slack = (p.shown * np.abs(own.y).max(initial=0) + 2 * np.abs(own.y - self.fine.y)
-                 + 8 * p.eps * max(1.0, np.abs(own.x).max(initial=0)))
+        slack = (2 * np.abs(own.y - self.fine.y) + p.shown * np.abs(own.y).max(initial=0)
+                 + 8 * p.eps * np.abs(own.x).max(initial=1))
         if y.shape != own.y.shape or (np.abs(y - own.y) > slack).any():
             self.fail("f changes from call to call" if mode == "eager mode" else
                       "f does not give the same in a tf.function as in eager mode")
         self.require_same(f"the gradient in {mode}", gradient, again)
         return gradient, missing
 
+    def require_same(self, what, first, second):
+        bound = min(1e3 * self.precision.eps, self.precision.blur) * np.abs(
+            first[np.isfinite(first)]).max(initial=0)
+        if first.shape != second.shape:
+            self.fail(f"{what} has outputs of another size from call to call")
+        differ = ~np.isclose(first, second, rtol=0, atol=bound, equal_nan=True)
+        if differ.any():
+            a, b = (short(values[differ][0]) for values in (first, second))
+            self.fail(f"{what} changes from call to call: {a}, then {b}")
+
     def gradients_in_float64(self):
         """The gradients by the same formula in float64; if there are none, eager."""
-        if self.fine is not self.own:
-            self.fine.dys = list(map(tensors_in_float64, self.own.dys))
-            try:
-                _, gradient, missing = self.fine.gradients()
-                if (missing == self.missing).all():
-                    return gradient
-            except Exception:  # f may do without float64
-                pass
-            self.fine = self.own
+        self.fine.weights = self.own.weights
+        try:
+            _, gradient, missing = self.fine.gradients()
+            if (missing == self.missing).all():
+                return gradient
+        except Exception:  # f may do without float64
+            pass
+        self.fine = self.own
         return self.eager
 
     def comparison(self, function, gradient, missing):
         """What compares gradients of f, here or in float64, with differences."""
-        precision = self.precision if function is self.own else in_float64(
-            self.precision)
+        precision = self.precision
+        if function is not self.own:
+            fine = PRECISIONS["float64"]
+            precision = fine._replace(rtol=precision.rtol, blur=precision.blur)
         return Comparison(function, precision, self.rng, gradient, missing)
 
     def compare_with_differences(self):
-        """The first that is wrong of random directions is taken apart."""
-        fine, own = (self.comparison(function, gradient, self.missing) for
-                     function, gradient in ((self.fine, self.reference),
-                                            (self.own, self.eager)))
+        """Look at all parts; the first random one that is wrong is taken apart."""
+        fine = self.comparison(self.fine, self.reference, self.missing)
+        own = self.comparison(self.own, self.eager, self.missing)
 
         def look(where):
             found = fine.look(np.sort(where))
-            inside = found.kind == "float32"  # f may compute in float32, whatever it gets
-            return own.look(where) if inside and self.fine is not self.own else found
+            # Where f computes in float32, whatever it gets, float64 tells no more.
+            return own.look(found.where) if found.kind == "float32" and (
+                self.fine is not self.own) else found
 
-        self.found, self.doubtful, self.small = [], np.zeros(self.own.x.size, bool), True
         groups = [part[self.missing[part] == none] for part in self.parts
                   for none in (False, True)]
         if self.projected:  # what is wrong by little everywhere adds up
             groups.append(np.flatnonzero(~self.missing))
+        self.found, self.doubtful, self.small = [], np.zeros(self.own.x.size, bool), True
         for where in groups:
-            if where.size:
-                self.found.append(look(where))
-            if self.projected and where.size and self.found[-1].bad.any():
-                while where.size > 1:
-                    halves = np.array_split(self.rng.permutation(where), 2)
-                    wrong = [one for one in map(look, halves) if one.bad.any()]
-                    if not wrong:
-                        break
-                    self.found[-1], where = wrong[0], wrong[0].where
-                break
+            wrong = [look(where)] if where.size else []
+            self.found += wrong
+            while wrong and wrong[0].bad.any() and self.projected:
+                self.found[-1], where = wrong[0], wrong[0].where
+                halves = np.array_split(self.rng.permutation(where), 2)
+                wrong = [one for one in map(look, halves if where.size > 1 else [])
+                         if one.bad.any()]
+                if not wrong:
+                    return self.fail_if_bad("eager mode", self.reference)
         self.fail_if_bad("eager mode", self.reference)
 
     def compare_with_reference(self, mode, gradient, missing):
         """What rounding does not explain is measured in the dtype of the inputs."""
-        reference, p, wrong = self.reference, self.precision, []
+        reference, p = self.reference, self.precision
         gap, size = np.abs(gradient - reference), np.abs(reference)
         heavy = np.abs(self.own.weights).max(axis=1, initial=0)[:, None]
         largest = heavy * np.nan_to_num(size / heavy).max(initial=0)
@@ -269,107 +259,79 @@ class _Check:
         if off.any():
             off &= ~(gap <= SURE * self.own.roughness(p.eps))
         off = off.any(axis=0) | (missing != self.missing)
+        self.doubtful, self.missing = self.doubtful | off, missing
+        self.small &= bool((gap[:, off] <= p.blur * largest).all())
         comparison = self.comparison(self.own, gradient, missing)
         order = np.argsort(-np.nan_to_num(gap, nan=np.inf).max(axis=0, initial=0))
         for k in order[off[order]][:_DOUBTS]:
             found = comparison.look(np.array([k]))
-            # What is further from it than the gradient is no evidence.
+            # What is further from the reference than the gradient is no evidence.
             closer = np.abs(found.numeric - reference[:, k]) <= gap[:, k]
-            wrong.append(found._replace(
-                bad=found.bad & (closer | ~np.isfinite(found.analytic) | missing[k])))
-        self.doubtful |= off
-        self.small &= bool((gap[:, off] <= p.blur * largest).all())
-        if any(one.bad.any() for one in wrong):
-            for one in wrong:
-                k = one.where[0]
-                if self.projected:
-                    self.found.append(one)
-                else:
-                    self.found[k] = one
-            self.missing = missing
-            self.fail_if_bad(mode, gradient)
+            found = found._replace(
+                bad=found.bad & (closer | ~np.isfinite(found.analytic) | missing[k]))
+            if self.projected:
+                self.found.append(found)
+            elif found.bad.any():
+                self.found[k] = found
+        self.fail_if_bad(mode, gradient)
 
     def require_linear(self):
         """What dy gives has to be linear in dy: neither clipped, nor nan where dy is
         0, nor lost where it is small."""
-        function, expected = self.fine, self.reference[1]
+        function, p = self.fine, self.precision
         for factor in (0, 0.125, 8):
-            dys = [dy * tf.cast(factor, dy.dtype) for dy in function.dys[1]]
-            found, right = function.gradients(dys=[dys])[1][0], factor * expected
+            found = function.gradients(factor * function.weights[1:2])[1][0]
+            right = factor * self.reference[1]
             gap = np.abs(found - right)
-            wrong = ~(gap <= self.precision.blur * np.abs(right).max(initial=0))
+            wrong = ~(gap <= p.blur * np.abs(right).max(initial=0))
             wrong &= ~(np.isinf(found) & np.isfinite(right))  # too large for its dtype
             if wrong.any():
-                rough = function.roughness(self.precision.eps)[1]
-                wrong &= ~(gap <= 8 * SURE * rough)
-            if wrong.any():
-                k = int(wrong.argmax())
-                place = self.own.place(k).removeprefix(self.prefix)
-                self.fail(f"{place}: the gradient is not linear in dy: {factor:g} times "
-                          f"dy gives {short(found[k])} instead of {short(right[k])}")
-
-    def require_same(self, what, first, second):
-        if first.shape != second.shape:
-            self.fail(f"{what} has outputs of another size from call to call")
-        size = np.maximum(np.abs(first), np.abs(second))
-        bound = min(1e3 * self.precision.eps, self.precision.blur) * size[
-            np.isfinite(size)].max(initial=0)
-        differ = ~((np.abs(first - second) <= bound) | (first == second)
-                   | (np.isnan(first) & np.isnan(second)))
-        if differ.any():
-            k = int(differ.argmax())
-            a, b = (short(values.ravel()[k]) for values in (first, second))
-            self.fail(f"{what} changes from call to call: {a}, then {b}")
+                wrong &= ~(gap <= 8 * SURE * function.roughness(p.eps)[1])
+            for k in np.flatnonzero(wrong):
+                name, index = self.own.place(k)
+                self.fail(f"{name}, element {index}: the gradient is not linear in dy: "
+                          f"{factor:g} times dy gives {short(found[k])} instead of "
+                          f"{short(right[k])}")
 
     def dys_of_second(self):
         """The upstream gradients at which the second derivative is checked: ones and
         random ones, but not where the first is 0 but for rounding."""
         sizes = np.abs(self.reference).max(axis=1, initial=0)
         least = 1e3 * self.precision.eps * sizes.max(initial=0)
-        return [dys for dys, size in zip(self.own.dys[:2], sizes, strict=False)
+        return [like(self.own.ys, row) for row, size in
+                zip(self.own.weights[:2], sizes, strict=False)
                 if (size > least or not least) and not self.missing.all()]
 
     def elements(self, u):
         """What was found, for one upstream gradient, as the report has it."""
         for one in self.found:
-            k, bad = one.where[0], one.bad.any()
-            place, others = self.own.place(k), one.where.size - 1
-            if others:
-                k = one.where[np.abs(self.reference[u, one.where]).argmax()]
-                place = f"{self.own.place(k)}, and {others} others, all moved at once"
+            k = one.where[np.abs(self.reference[u, one.where]).argmax()]
             yield Element(
-                place, one.kind, None if self.missing[k] else float(one.analytic[u]),
+                *self.own.place(k), one.where.size - 1, one.kind,
+                None if self.missing[k] else float(one.analytic[u]),
                 *(float(v[u]) for v in (one.numeric, one.error, one.low, one.high)),
-                "wrong" if bad else "undecided" if one.undecided.any() else "right")
+                "wrong" if one.bad.any() else
+                "undecided" if one.undecided.any() else "right")
 
-    def fill_report(self):
+    def summarize(self):
         """Nothing is wrong; what is undecided?"""
-        report, p, found = self.report, self.precision, self.found
-        if self.projected:
-            report.directions = len(self.parts), len(self.parts[0])
-        report.set_elements(list(self.elements(0)))
-        unsure = [i for i, one in enumerate(found) if one.undecided.any()]
-        numbers = [found[i].where for i in unsure] + [np.flatnonzero(self.doubtful)]
-        report.undecided = np.unique(np.concatenate(numbers)).size
-        largest = p.blur * np.abs(self.reference).max(axis=1, initial=0)
-        for i in unsure:
-            unit = self.own.unit[found[i].where]
-            unit = np.linalg.norm(unit) if unit.size > 1 else 1.0
-            self.small &= bool((found[i].error <= largest * unit)[:-1].all())
-            report.example = report.example or report.elements[i]
+        report, undecided, errors, sizes = self.report, self.doubtful, [0], [1e-300]
+        report.elements = list(self.elements(0))
+        largest = self.precision.blur * np.abs(self.reference).max(axis=1, initial=0)
+        for one in self.found:
+            undecided[one.where] |= one.undecided.any()
+            unit = 1 if one.where.size == 1 else self.own.unit[one.where]
+            self.small &= bool((~one.undecided | (
+                one.error <= largest * np.linalg.norm(unit))).all())
+            gap = np.abs(one.analytic - one.numeric)
+            errors.append(np.where(one.undecided, 0, gap).max())
+            sizes.append(np.abs(one.analytic).max())
+        report.largest_error = max(errors) / max(sizes)
+        report.undecided = int(undecided.sum())
         few = self.small and report.undecided <= report.size / 10
         report.verdict = "right" if few or not report.undecided else "undecided"
         wide = "" if self.own.dtypes == {"float64"} else "float64, "
         report.remedy = f"{wide}another x or a smaller f"
-        errors = [np.where(one.undecided, 0, np.abs(one.analytic - one.numeric)).max()
-                  for one in found]
-        sizes = [np.abs(one.analytic).max() for one in found]
-        report.largest_error = max(errors, default=0) / (max(sizes, default=0) or 1)
-        report.shown = p.shown
-        report.unneeded = [
-            self.own.names[i] for i, none in
-            zip(self.own.moved, self.own.split(self.missing), strict=True)
-            if none.any() and not report.undecided]
         return report
 
     def fail_if_bad(self, mode, gradient):
@@ -378,41 +340,37 @@ class _Check:
         wrong = [one for one in self.found if one.bad.any()]
         if not wrong:
             return
-        sizes = [np.maximum(np.abs(one.analytic), np.abs(one.numeric)) for one in wrong]
-        gaps = np.array([np.abs(one.analytic - one.numeric) for one in wrong])
-        bad = np.array([one.bad for one in wrong])
-        errors = (bad * np.nan_to_num(gaps / sizes, nan=1)).max(axis=0)
+        analytic, numeric, bad = (np.array(rows) for rows in zip(
+            *((one.analytic, one.numeric, one.bad) for one in wrong), strict=True))
+        gap = np.where(bad, np.abs(analytic - numeric), 0)
+        errors = gap / np.maximum(np.abs(analytic), np.abs(numeric))
+        errors = np.nan_to_num(errors, nan=1).max(axis=0)
         u = 0 if errors[0] > 0.1 * errors.max() else _first_of_largest(errors)
-        report = self.report
-        if self.projected:
-            report.directions = len(self.parts), len(self.parts[0])
-        report.set_elements(list(self.elements(u)))
+        report, hints = self.report, self.report.hints
+        report.elements, report.mode = list(self.elements(u)), mode
         shown = [one for one in report.elements if one.verdict == "wrong"]
-        gap = np.where(bad[:, u], np.nan_to_num(gaps[:, u], nan=np.inf), 0)
-        report.worst = shown[_first_of_largest(gap)]
-        report.mode, report.upstream = mode, self.upstreams[u]
+        report.worst = shown[_first_of_largest(np.nan_to_num(gap[:, u], nan=np.inf))]
+        report.upstream = self.upstreams[u]
         if report.worst.analytic is None:
-            report.hints.append("there is no gradient, but the outputs depend on this "
-                                "input")
+            hints.append("there is no gradient, but the outputs depend on this input")
         elif not np.isfinite(gradient).all():
-            report.hints.append("the gradient is inf or nan where f is finite")
-        zeros = [[0 * dy for dy in self.own.dys[0]]]
-        if np.nan_to_num(self.own.gradients(dys=zeros)[1], posinf=0, neginf=0).any():
-            report.hints.append("the gradient is not 0 where dy is 0: some of it is not "
-                                "multiplied by dy")
+            hints.append("the gradient is inf or nan where f is finite")
+        at_zero = self.own.gradients(0 * self.own.weights[:1])[1]
+        if np.nan_to_num(at_zero, posinf=0, neginf=0).any():
+            hints.append("the gradient is not 0 where dy is 0: some of it is not "
+                         "multiplied by dy")
         elif u:
-            report.hints.append("it is right for an upstream gradient of ones: look at "
-                                "how dy enters")
-        ratios = np.array([one.analytic[u] / one.numeric[u] for one in wrong])[bad[:, u]]
-        if len(ratios) > 1 and np.ptp(ratios) < abs(ratios.mean()) * max(
-                10 * self.precision.rtol, 1e-5):
-            report.hints.append(f"analytic / numeric is {short(ratios.mean())} in all of "
-                                "them")
+            hints.append("it is right for an upstream gradient of ones: look at how dy "
+                         "enters")
+        ratios = (analytic[:, u] / numeric[:, u])[bad[:, u]]
+        same = max(10 * self.precision.rtol, 1e-5) * np.abs(ratios.mean())
+        if len(ratios) > 1 and np.ptp(ratios) < same:
+            hints.append(f"analytic / numeric is {short(ratios.mean())} in all of them")
         self.fail()
 
     def fail(self, problem="", cause=None):
         self.report.verdict = "wrong"
-        self.report.problem = problem.removeprefix(self.prefix)
+        self.report.problem = problem.removeprefix(self.report.prefix)
         error = AssertionError(str(self.report))
         error.report = self.report
         raise error from cause
@@ -423,20 +381,19 @@ def _first_of_largest(values):
     return int(np.argmax(values >= 0.99 * values.max()))
 
 
-def _require_arguments(f, order, **others):
+def _require_arguments(f, order, projections, rtol, seed):
     """Refuse wrong arguments in words."""
     if not callable(f):
         raise TypeError(f"check_gradient: f must be callable, got {f!r}")
     for name, value, wanted, fits in (
             ("order", order, "1 or 2", lambda v: v in (1, 2)),
-            ("projections", others["projections"], "a positive integer or None",
-             lambda v: v >= 1 and v % 1 == 0),
-            ("rtol", others["rtol"], "a positive number or None",
+            ("projections", 1 if projections is None else projections,
+             "a positive integer or None", lambda v: v >= 1 and v % 1 == 0),
+            ("rtol", 1 if rtol is None else rtol, "a positive number or None",
              lambda v: 0 < v < math.inf),
-            ("seed", others["seed"], "an integer from 0 on",
-             lambda v: v >= 0 and v % 1 == 0)):
+            ("seed", seed, "an integer from 0 on", lambda v: v >= 0 and v % 1 == 0)):
         number = isinstance(value, numbers.Real)
-        if not (number and fits(value) or value is None and "None" in wanted):
+        if not number or not fits(value):
             kind = ValueError if number else TypeError
             raise kind(f"check_gradient: {name} must be {wanted}, got {value!r}")
 
@@ -456,13 +413,12 @@ def _tensors(inputs):
             raise TypeError(f"check_gradient: input {i} is of type {type(x).__name__} "
                             f"({error}); pass a tensor, a variable, an array or numbers"
                             ) from error
-    if not any(map(differentiable, xs)):
-        raise TypeError("check_gradient: no input is of float or complex dtype; got "
-                        + (", ".join(x.dtype.name for x in xs) or "an empty list"))
-    for i, x in enumerate(xs):
-        infinite = ~np.isfinite(flat([x])) if differentiable(x) else np.zeros(1, bool)
+        infinite = ~np.isfinite(flat([xs[i]])) if differentiable(xs[i]) else np.zeros(1)
         if infinite.any():
             raise ValueError(f"check_gradient: input {i} is not finite: "
                              f"{infinite.sum()} of {infinite.size} numbers are inf "
                              "or nan; there is no derivative")
+    if not any(map(differentiable, xs)):
+        raise TypeError("check_gradient: no input is of float or complex dtype; got "
+                        + (", ".join(x.dtype.name for x in xs) or "an empty list"))
     return xs

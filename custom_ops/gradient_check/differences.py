@@ -25,14 +25,14 @@ SURE = 6
 # at all.
 FINE, SINGLE, COARSE = 1e-10, 2**-21, 2e-6
 
-Slopes = namedtuple("Slopes", "kind left right error")
+Slopes = namedtuple("Slopes", "kind left right error hidden")
 Slopes.__doc__ = """What was found at x: arrays with one entry for each output.
 
-kind: "smooth", "kink", "jump", "edge" (no value on one side), "unknown", or "stairs":
-f is constant close to x, but for stairs so low that they may be rounding in f, so
-that its slope may be the one that was found, or 0; "float32": so does float32 round.
-left, right: the slopes beside x, the same ones where f is smooth.
-error: by how much these may be off.
+kind: "smooth", "kink", "jump", or "stairs": f is constant close to x, but for stairs so
+low that they may be rounding in f, so that its slope may be the one that was found, or
+0; "float32": they are as low as float32 rounds. left, right: the slopes beside x, the
+same ones where f is smooth. error: by how much these may be off, or infinity.
+hidden: the slope that an output which never moves may have: rounding would hide it.
 """
 
 # t (2 N + 1,): where f was computed, x itself in the middle, number `count`; change
@@ -54,62 +54,35 @@ class Line:
 
     def __init__(self, f, x, direction, y, rounded):
         self.f, self.x, self.y, self.rounded = f, x, y, rounded
-        self.where = np.flatnonzero(direction)
-        self.direction = direction[self.where]
-        self.along = self.direction / np.sum(self.direction**2)
+        self.direction, self.known = direction, {}
         # How many steps of t = 1 the distance from 0 is: rounding goes by that.
-        self.size = np.linalg.norm(x[self.where]) / np.linalg.norm(self.direction)
-        self.known = {}
+        self.size = np.linalg.norm(x[direction != 0]) / np.linalg.norm(direction)
 
     def at(self, t):
-        """How far a step of t goes, the change of y, and the move of each number.
+        """How far a step of t goes, and the change of y.
 
         Where f raises, is not finite, or returns another shape, f ends: nan.
         """
         if t not in self.known:
-            point = self.x.copy()
-            point[self.where] += t * self.direction
-            point = self.rounded(point)
-            move = point[self.where] - self.x[self.where]
-            real = float((move * self.along).sum())
-            self.known[t] = real if math.isfinite(real) else t, self._change(point), move
+            point = self.rounded(self.x + t * self.direction)
+            try:
+                change = self.f(point) - self.y
+            except Exception:
+                change = np.nan
+            if np.shape(change) != self.y.shape or not np.isfinite(point).all():
+                change = np.full(self.y.shape, np.nan)
+            moved = self.direction @ (point - self.x) / (self.direction @ self.direction)
+            self.known[t] = moved, np.where(np.isfinite(change), change, np.nan)
         return self.known[t]
-
-    def _change(self, point):
-        try:
-            y = np.asarray(self.f(point), float)
-        except Exception:
-            y = np.nan
-        if np.shape(y) != self.y.shape or not np.isfinite(point).all():
-            y = np.full(self.y.shape, np.nan)
-        return np.where(np.isfinite(y), y - self.y, np.nan)
 
 
 def four_steps(line, t):
-    """A first look, two steps to each side. None where f has no value at one.
-
-    Returns the slope of each output by all four, how far the slopes of the two
-    sides and those of the two sizes are apart, and the move that belongs to the
-    slope (of each moved number of x).
-    """
-    points = [line.at(size) for size in (-2 * t, -t, t, 2 * t)]
-    far, near, right, beyond = lengths = np.array([p[0] for p in points])
-    changes = np.stack([p[1] for p in points])
-    if not (np.isfinite(changes).all() and far < near < 0 < right < beyond):
-        return None
-    powers = (lengths[:, None] / t) ** np.arange(1, 5)
-    slope = np.linalg.inv(powers)[0] / t
-
-    def through(i, j):  # the slope at 0 of a parabola through 0 and two points
-        a, b = lengths[i], lengths[j]
-        row = np.zeros(4)
-        row[i], row[j] = b / a / (b - a), -a / b / (b - a)
-        return row
-
-    sides, sizes = through(2, 3) - through(1, 0), through(2, 1) - through(3, 0)
-    # einsum, for the threads of a matrix product wait for each other here
-    rows = np.einsum("ij,jk->ik", np.stack([slope, sides, sizes]), changes)
-    return *rows, slope @ np.stack([p[2] for p in points])
+    """A first look, two steps to each side: the slope of each output by all four, how
+    far the slopes of the two sides, and those of the two sizes, are apart."""
+    below, low, high, above = (line.at(size)[1] for size in (-2 * t, -t, t, 2 * t))
+    near, far = (high - low) / (2 * t), (above - below) / (4 * t)
+    left, right = (below - 4 * low) / (2 * t), (4 * high - above) / (2 * t)
+    return (4 * near - far) / 3, right - left, near - far
 
 
 def slopes(line, stride, longest, precision, weights):
@@ -122,39 +95,31 @@ def slopes(line, stride, longest, precision, weights):
     ratio = np.clip(eps ** (-1 / 22), np.sqrt(2), 4)
     first, last = np.log(np.array([eps, longest]) / 0.12 / math.pi) / np.log(ratio)
     sizes = 0.12 * math.pi * ratio ** np.arange(np.ceil(first), last) * stride
-    lengths, changes = _walk(line, sizes)
-    y = np.abs(line.y)
-    moved = (changes != 0).any(axis=(0, 1))  # nan is not 0 either
-    if moved.sum() > 256:
-        y, changes = np.linalg.norm(weights * y, axis=1), changes @ weights.T
-        moved, weights = np.ones(len(y), bool), np.eye(len(weights))
-    found = Slopes(np.full(y.size, "smooth", "U7"), *np.zeros((3, y.size)))
-    if not lengths.size:
-        found.kind[:], found.error[:] = "unknown", np.inf
+    kept, last = [], np.zeros(2)
+    for left, right in ((line.at(-size), line.at(size)) for size in sizes):
+        lengths = np.array([-left[0], right[0]])
+        if (lengths > last * (1 + 1e-9)).all():  # rounding does reach another point
+            kept.append((lengths, left[1], right[1]))
+            last = lengths
+    found = Slopes(np.full(line.y.size, "smooth", "U7"), *np.zeros((4, line.y.size)))
+    if not kept:
+        found.error[:] = np.inf
         return found, weights
-    found.error[:] = 4 * (eps * y + precision.tiny) / lengths.max()
+    lengths, below, above = map(np.stack, zip(*kept, strict=True))
+    t = np.concatenate([-lengths[::-1, 0], [0.0], lengths[:, 1]])
+    change = np.concatenate([below[::-1], np.zeros((1, line.y.size)), above])
+    y = np.abs(line.y)
+    moved = (change != 0).any(axis=0)  # nan is not 0 either
+    if moved.sum() > 256:
+        y, change = np.linalg.norm(weights * y, axis=1), change @ weights.T
+        moved, weights = np.ones(len(y), bool), np.eye(len(weights))
+        found = Slopes(np.full(y.size, "smooth", "U7"), *np.zeros((4, y.size)))
+    found.hidden[:] = np.where(moved, 0, 4 * (eps * y + precision.tiny) / last.max())
     if moved.any():
-        (left, right), (below, above) = lengths, changes[..., moved]
-        steps = _Steps(np.concatenate([-left[::-1], [0.0], right]),
-                       np.concatenate([below[::-1], 0 * above[:1], above]),
-                       y[moved], len(left), eps, line.size)
+        steps = _Steps(t, change[:, moved], y[moved], len(kept), eps, line.size)
         for all_, some in zip(found, _slopes(steps, precision.rtol / 4), strict=True):
             all_[moved] = some
     return found, weights
-
-
-def _walk(line, sizes):
-    """The lengths (2, N) and changes (2, N, m) of steps to the left and to the right;
-    sizes at which rounding reaches no further point are left out."""
-    kept, last = [], np.zeros(2)
-    for size in sizes:
-        left, right = line.at(-size), line.at(size)
-        lengths = np.array([-left[0], right[0]])
-        if (lengths > last * (1 + 1e-9)).all():
-            kept.append((lengths, (left[1], right[1])))
-            last = lengths
-    return (np.array([k[0] for k in kept]).reshape(-1, 2).T,
-            np.array([k[1] for k in kept]).reshape(-1, 2, line.y.size).swapaxes(0, 1))
 
 
 def _slopes(steps, enough):
@@ -166,11 +131,12 @@ def _slopes(steps, enough):
         doubt = ~(error <= enough * np.abs(slope))
         if not doubt.any():
             break
-    found = Slopes(np.full(slope.size, "smooth", "U7"), slope, slope.copy(), error)
+    found = Slopes(np.full(slope.size, "smooth", "U7"), slope, slope.copy(), error,
+                   np.zeros(slope.size))
     if doubt.any():
         some = steps._replace(change=steps.change[:, doubt], y=steps.y[doubt])
-        for all_, part in zip(found, _sides(some, slope[doubt], error[doubt],
-                                            height[doubt]), strict=True):
+        for all_, part in zip(found[:4], _sides(some, slope[doubt], error[doubt],
+                                                height[doubt]), strict=True):
             all_[doubt] = part
     found.kind[kind != ""] = kind[kind != ""]
     flat = constant > 0
@@ -226,21 +192,11 @@ def _sides(steps, slope, error, height):
     gap = np.abs(low[0] - high[0])
     bend = better & ~jump & (gap > low[1] + high[1])
     kink = bend & (error > gap / 50)
-    # f ends where it has no value at the shortest steps of one side.
-    ends = [np.isnan(steps.change[steps.count + side]) for side in (-1, 1)]
-    edge = ends[0] != ends[1]
-    kind = np.select([ends[0] & ends[1], edge, jump, kink],
-                     ["unknown", "edge", "jump", "kink"], "smooth")
-    calm = better & ~bend & (kind == "smooth")  # each side by itself is known better
+    calm = better & ~bend & ~jump  # each side by itself is known better
     slope = np.where(calm, (low[0] + high[0]) / 2, slope)
-    error = np.where(calm, both + gap / 2, error)
-    open_side = np.where(ends[0], high, low)
-    apart = (kind == "jump") | (kind == "kink")
-    left, right = (np.select([kind == "edge", apart], [open_side[0], side[0]], slope)
-                   for side in (low, high))
-    error = np.select([kind == "unknown", edge, apart],
-                      [np.full(len(error), np.inf), open_side[1], both], error)
-    return kind, left, right, error
+    left, right = (np.where(jump | kink, side[0], slope) for side in (low, high))
+    error = np.select([calm, jump | kink], [both + gap / 2, both], error)
+    return np.select([jump, kink], ["jump", "kink"], "smooth"), left, right, error
 
 
 def _best(steps, fits, height):
@@ -299,10 +255,7 @@ def _fits(steps, sides, width, highest):
         inner = far[..., None] ** np.arange(degree + 1) @ coefficients - steps.change
         inner = np.where(inside[..., None], np.abs(inner), 0).max(axis=1)
         noise = norm / np.sqrt(index.shape[1] - degree - 1)
-        # The misfit of a few points may be small by luck: no less than of neighbours.
-        before = np.nan_to_num(np.concatenate([noise[:1]] * 3 + [noise]))
-        usual = np.mean([before[i:i + len(noise)] ** 2 for i in range(4)], axis=0)**0.5
-        noise = np.max([noise, usual, inner / 2, sure], axis=0)
+        noise = np.max([noise, inner / 2, sure], axis=0)
         gain = np.linalg.norm(solve[:, :2], axis=2)
         error = np.maximum(SURE * gain[..., None] * noise[:, None],
                            leak.max(axis=-1)[..., None] * norm[:, None])
