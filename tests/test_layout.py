@@ -12,7 +12,7 @@ import custom_ops
 import utils
 
 ROOT = Path(__file__).resolve().parents[1]
-MODULES = sorted((ROOT / "custom_ops").glob("*.py"))
+MODULES = sorted((ROOT / "custom_ops").rglob("*.py"))
 LINES = {"module": 400, "class": 200, "function": 60}
 
 

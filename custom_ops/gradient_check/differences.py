@@ -20,19 +20,18 @@ import numpy as np
 # A standard deviation is estimated from a few misfits, and the luckiest of many
 # slopes is taken: only what is so many of them away is sure to differ.
 SURE = 6
-# Stairs, relative to the size of f: up to the first height all are rounding; up to the
-# second they may be that of a float32 inside of f; up to the last they may be rounding
-# at all.
+# Stairs as high as this part of f may be: the rounding of float64; that of a float32
+# inside of f; any rounding.
 FINE, SINGLE, COARSE = 1e-10, 2**-21, 2e-6
 
-Slopes = namedtuple("Slopes", "kind left right error hidden")
+Slopes = namedtuple("Slopes", "kind left right error")
 Slopes.__doc__ = """What was found at x: arrays with one entry for each output.
 
-kind: "smooth", "kink", "jump", or "stairs": f is constant close to x, but for stairs so
-low that they may be rounding in f, so that its slope may be the one that was found, or
-0; "float32": they are as low as float32 rounds. left, right: the slopes beside x, the
-same ones where f is smooth. error: by how much these may be off, or infinity.
-hidden: the slope that an output which never moves may have: rounding would hide it.
+kind: "smooth"; "kink"; "jump"; "constant", if it never moves; or "stairs": constant
+close to x, but for stairs so low that they may be rounding in f, so that its slope may
+be the one that was found, or 0; "float32": stairs as low as float32 rounds.
+left, right: the slopes beside x, the same ones where f is smooth.
+error: by how much these may be off, or infinity.
 """
 
 # t (2 N + 1,): where f was computed, x itself in the middle, number `count`; change
@@ -55,8 +54,9 @@ class Line:
     def __init__(self, f, x, direction, y, rounded):
         self.f, self.x, self.y, self.rounded = f, x, y, rounded
         self.direction, self.known = direction, {}
+        self.along = direction / np.sum(direction**2)
         # How many steps of t = 1 the distance from 0 is: rounding goes by that.
-        self.size = np.linalg.norm(x[direction != 0]) / np.linalg.norm(direction)
+        self.size = np.sqrt(np.sum(x[direction != 0] ** 2) / np.sum(direction**2))
 
     def at(self, t):
         """How far a step of t goes, and the change of y.
@@ -71,8 +71,9 @@ class Line:
                 change = np.nan
             if np.shape(change) != self.y.shape or not np.isfinite(point).all():
                 change = np.full(self.y.shape, np.nan)
-            moved = self.direction @ (point - self.x) / (self.direction @ self.direction)
-            self.known[t] = moved, np.where(np.isfinite(change), change, np.nan)
+            # No matrix product: for one so small its threads wait for each other.
+            real = float(np.sum(self.along * (point - self.x)))
+            self.known[t] = real, np.where(np.isfinite(change), change, np.nan)
         return self.known[t]
 
 
@@ -91,58 +92,50 @@ def slopes(line, stride, longest, precision, weights):
     stride: the unit of the steps. weights (K, m): of more than 256 outputs these K
     sums are looked at in their place. Returns `Slopes`, and the weights for them.
     """
-    eps = precision.eps
+    eps, kept, last = precision.eps, [], np.zeros(2)
     ratio = np.clip(eps ** (-1 / 22), np.sqrt(2), 4)
-    first, last = np.log(np.array([eps, longest]) / 0.12 / math.pi) / np.log(ratio)
-    sizes = 0.12 * math.pi * ratio ** np.arange(np.ceil(first), last) * stride
-    kept, last = [], np.zeros(2)
-    for left, right in ((line.at(-size), line.at(size)) for size in sizes):
+    first, end = np.log(np.array([eps, longest]) / 0.12 / math.pi) / np.log(ratio)
+    for size in 0.12 * math.pi * ratio ** np.arange(np.ceil(first), end) * stride:
+        left, right = line.at(-size), line.at(size)
         lengths = np.array([-left[0], right[0]])
         if (lengths > last * (1 + 1e-9)).all():  # rounding does reach another point
             kept.append((lengths, left[1], right[1]))
             last = lengths
-    found = Slopes(np.full(line.y.size, "smooth", "U7"), *np.zeros((4, line.y.size)))
-    if not kept:
-        found.error[:] = np.inf
-        return found, weights
-    lengths, below, above = map(np.stack, zip(*kept, strict=True))
-    t = np.concatenate([-lengths[::-1, 0], [0.0], lengths[:, 1]])
-    change = np.concatenate([below[::-1], np.zeros((1, line.y.size)), above])
     y = np.abs(line.y)
+    if not kept:
+        return Slopes(np.full(y.size, "smooth"), *np.zeros((2, y.size)),
+                      np.full(y.size, np.inf)), weights
+    lengths, below, above = map(np.stack, zip(*kept, strict=True))
+    change = np.concatenate([below[::-1], np.zeros((1, y.size)), above])
     moved = (change != 0).any(axis=0)  # nan is not 0 either
     if moved.sum() > 256:
         y, change = np.linalg.norm(weights * y, axis=1), change @ weights.T
         moved, weights = np.ones(len(y), bool), np.eye(len(weights))
-        found = Slopes(np.full(y.size, "smooth", "U7"), *np.zeros((4, y.size)))
-    found.hidden[:] = np.where(moved, 0, 4 * (eps * y + precision.tiny) / last.max())
+    kind, found = np.full(y.size, "constant"), np.zeros((3, y.size))
+    found[2] = 4 * (eps * y + precision.tiny) / last.max()
     if moved.any():
+        t = np.concatenate([-lengths[::-1, 0], [0.0], lengths[:, 1]])
         steps = _Steps(t, change[:, moved], y[moved], len(kept), eps, line.size)
-        for all_, some in zip(found, _slopes(steps, precision.rtol / 4), strict=True):
-            all_[moved] = some
-    return found, weights
+        kind[moved], *rows = _slopes(steps, precision.rtol / 4)
+        found[:, moved] = rows
+    return Slopes(kind, *found), weights
 
 
 def _slopes(steps, enough):
     fits = []
     for width in (5, 9, 17):
         fits += _fits(steps, (-1, 0, 1), width, 6)
-        kind, height, constant = _stairs(steps, fits)
-        slope, error = _best(steps, fits, height)[:2]
+        stairs, height, constant = _stairs(steps, fits)
+        slope, error, *_ = _best(steps, fits, height)
         doubt = ~(error <= enough * np.abs(slope))
         if not doubt.any():
             break
-    found = Slopes(np.full(slope.size, "smooth", "U7"), slope, slope.copy(), error,
-                   np.zeros(slope.size))
+    kind, left, right = np.full(slope.size, "smooth"), slope, slope
     if doubt.any():
-        some = steps._replace(change=steps.change[:, doubt], y=steps.y[doubt])
-        for all_, part in zip(found[:4], _sides(some, slope[doubt], error[doubt],
-                                                height[doubt]), strict=True):
-            all_[doubt] = part
-    found.kind[kind != ""] = kind[kind != ""]
-    flat = constant > 0
-    found.left[flat] = found.right[flat] = 0
-    found.error[flat] = 4 * steps.eps * steps.y[flat] / constant[flat]
-    return found
+        kind, left, right, error = _sides(steps, slope, error, height)
+    left, right = (np.where(constant > 0, 0, side) for side in (left, right))
+    error = np.where(constant > 0, 4 * steps.eps * steps.y / constant, error)
+    return np.where(stairs == "", kind, stairs), left, right, error
 
 
 def _stairs(steps, fits):
@@ -153,25 +146,23 @@ def _stairs(steps, fits):
     the height of a stair that is rounding (0 if f does not round so); and else how
     far f is constant (0 if it is not).
     """
-    fit = _Fit(*map(np.concatenate, zip(*fits, strict=True)))
+    misfit, reach = (np.concatenate([fit[i] for fit in fits]) for i in (5, 4))
     sides = np.nan_to_num(np.stack([steps.change[:steps.count][::-1],
                                     steps.change[steps.count + 1:]]))
-    length = np.minimum(-steps.t[:steps.count][::-1], steps.t[steps.count + 1:])
     moves = sides != sides[:, :1]
     first = np.where(moves.any(axis=1), moves.argmax(axis=1), steps.count).min(axis=0)
     heights = np.abs([sides, sides - sides[:, :1]])
     height = np.where(heights > 0, heights, np.inf).min(axis=(0, 1, 2))
     size = np.maximum(steps.y, np.abs(sides).max(axis=(0, 1)))
-    far = length[np.maximum(first, 1) - 1]
-    through = (fit.misfit <= 2 * height) & (fit.reach[:, None] > 500 * far)
+    far = steps.t[steps.count + np.maximum(first, 1)]
     usual = height <= 16 * steps.eps * np.maximum(size, max(1.0, steps.size_of_x))
-    low = (height <= max(COARSE, 512 * steps.eps) * size) & through.any(axis=0)
-    rounded = (first > 0) & (usual | low)
-    flat = (first > 2) & ~rounded
-    kind = np.select(
-        [rounded & (usual | (height <= FINE * size)), rounded & (height > SINGLE * size),
-         rounded, flat & (sides[:, 0] != 0).any(axis=0), flat],
-        ["", "stairs", "float32", "jump", "smooth"], "")
+    through = ((misfit <= 2 * height) & (reach[:, None] > 500 * far)).any(axis=0)
+    low = usual | (height <= max(COARSE, 512 * steps.eps) * size) & through
+    rounded, flat = (first > 0) & low, (first > 2) & ~low
+    kind = np.select([rounded & (usual | (height <= FINE * size)),
+                      rounded & (height > SINGLE * size), rounded,
+                      flat & (sides[:, 0] != 0).any(axis=0), flat],
+                     ["", "stairs", "float32", "jump", "smooth"], "")
     return kind, np.where(rounded, height, 0), np.where(flat, far, 0)
 
 
@@ -184,12 +175,9 @@ def _sides(steps, slope, error, height):
     beside = np.maximum(low_alone[1], high_alone[1])
     # Long steps take a bend for a kink, a slope for a jump: short ones know better.
     jump = leap & (beside < error / 4) & (error > np.abs(slope) / 50)
-    low, high = (
-        [np.where(jump, a, b) for a, b in zip(alone[:2], with_x[:2], strict=True)]
-        for alone, with_x in ((low_alone, low), (high_alone, high)))
-    both = np.maximum(low[1], high[1])
+    low, high = np.where(jump, (low_alone, high_alone), (low, high))[:, :2]
+    both, gap = np.maximum(low[1], high[1]), np.abs(low[0] - high[0])
     better = both < error / 2
-    gap = np.abs(low[0] - high[0])
     bend = better & ~jump & (gap > low[1] + high[1])
     kink = bend & (error > gap / 50)
     calm = better & ~bend & ~jump  # each side by itself is known better
@@ -228,19 +216,16 @@ def _fits(steps, sides, width, highest):
     count, t, eps = steps.count, steps.t, steps.eps
     width = min(width, count)
     size = np.arange(width, count + 1)[:, None] - np.arange(width)
-    parts = [count + s * size for s in sides if s]
-    if 0 in sides:
-        parts.append(np.full((len(size), 1), count))
+    parts = [count + s * size if s else np.full((len(size), 1), count) for s in sides]
     index = np.concatenate(parts, axis=1)
     place = np.arange(2 * count + 1) - count
     inside = np.isin(np.sign(place), sides) & (np.abs(place) < size[:, -1:])
-    highest = min(highest, index.shape[1] - 2)
-    reach = np.abs(t[index]).max(axis=1, initial=0)
-    near, far = t[index] / reach[:, None], t / reach[:, None]
-    powers = near[..., None] ** np.arange(max(highest, 0) + 3)
+    reach = np.abs(t[index]).max(axis=1)[:, None]
+    powers = (t[index] / reach)[..., None] ** np.arange(highest + 3)
     values = steps.change[index]
     largest, spread = np.abs(values).max(axis=1), np.ptp(values, axis=1)
     sure = eps / 4 * (steps.y + largest)  # the results are rounded
+    highest = min(highest, index.shape[1] - 2)
     for degree in range(highest, 0, -2 if highest > 3 else -1):
         used = powers[..., :degree + 1]
         solve = np.linalg.pinv(used, rcond=1e-13)
@@ -252,18 +237,19 @@ def _fits(steps, sides, width, highest):
         higher = powers[..., degree + 1:degree + 3]
         shown = np.linalg.norm(higher - used @ (solve @ higher), axis=1)
         leak = np.abs(solve[:, :2] @ higher) / np.maximum(shown, 1e-9)[:, None]
-        inner = far[..., None] ** np.arange(degree + 1) @ coefficients - steps.change
-        inner = np.where(inside[..., None], np.abs(inner), 0).max(axis=1)
-        noise = norm / np.sqrt(index.shape[1] - degree - 1)
-        noise = np.max([noise, inner / 2, sure], axis=0)
+        inner = (t / reach)[..., None] ** np.arange(degree + 1) @ coefficients
+        inner = np.where(inside[..., None], np.abs(inner - steps.change), 0).max(axis=1)
+        noise = np.max([norm / np.sqrt(index.shape[1] - degree - 1), inner / 2, sure],
+                       axis=0)
         gain = np.linalg.norm(solve[:, :2], axis=2)
         error = np.maximum(SURE * gain[..., None] * noise[:, None],
                            leak.max(axis=-1)[..., None] * norm[:, None])
         # Waves that are shorter than the steps look like noise: all of it is misfit.
         worst = np.maximum(np.abs(misfit).max(axis=1), inner)
         waves = (worst > spread / 4) & (worst > 16 * eps * (steps.y + largest))
-        error = np.where((waves[:, None] & [[False], [True]]) | ~np.isfinite(error),
-                         np.inf, error)
-        coefficients = np.nan_to_num(coefficients, posinf=0, neginf=0)
-        yield _Fit(coefficients[:, 1] / reach[:, None], error[:, 1] / reach[:, None],
-                   coefficients[:, 0], error[:, 0], reach, worst)
+        error[:, 1][waves] = np.inf
+        value, slope = np.nan_to_num(coefficients[:, :2], posinf=0, neginf=0).swapaxes(
+            0, 1)
+        error = np.nan_to_num(error, nan=np.inf, posinf=np.inf)
+        yield _Fit(slope / reach, error[:, 1] / reach, value, error[:, 0], reach[:, 0],
+                   worst)

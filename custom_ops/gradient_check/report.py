@@ -4,6 +4,7 @@ from collections import namedtuple
 
 import numpy as np
 
+
 class Element(namedtuple(
         "Element", "input index others kind analytic numeric error low high verdict")):
     """One element of an input, or some that moved together.

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..quiet_start import tf
-from .verdict import line_of
+from .verdict import PRECISIONS, line_of
 
 
 class WrongForm(Exception):
@@ -11,8 +11,8 @@ class WrongForm(Exception):
 
 
 def differentiable(tensor):
-    """Whether gradients flow through it."""
-    return tensor.dtype.is_floating or tensor.dtype.is_complex
+    """Whether gradients flow through it: its dtype is float or complex."""
+    return tensor.dtype.real_dtype.name in PRECISIONS
 
 
 def flat(tensors):
@@ -65,11 +65,11 @@ class Function:
             moved, and these. dtypes: the real dtypes of these and of the outputs.
         x (n,), y (m,): the numbers of the moved inputs, and of the outputs.
         unit (n,): what a step is relative to.
-        weights (K, m): upstream gradients, to be set.
+        weights (K, m), precision: upstream gradients, and of the dtypes; to be set.
     """
 
     def __init__(self, f, xs, names):
-        self.f, self.xs, self.ys, self.weights = f, xs, outputs(f, xs), None
+        self.f, self.xs, self.ys = f, xs, outputs(f, xs)
         pairs = zip(names, xs, strict=True)
         self.moved = {name: x for name, x in pairs if differentiable(x)}
         self.x, self.y = flat(self.moved.values()), flat(self.ys)
@@ -147,12 +147,12 @@ class Function:
         """The name of the input of number k of x, and which element it is."""
         for name, x in self.moved.items():
             width = 1 + x.dtype.is_complex
-            if k < x.shape.num_elements() * width:
-                break
-            k -= x.shape.num_elements() * width
-        part = (" (real part)", " (imaginary part)")[k % 2] if width == 2 else ""
-        index = tuple(int(n) for n in np.unravel_index(k // width, x.shape))
-        return name, f"{index}{part}"
+            size = x.shape.num_elements() * width
+            if k < size:
+                part = " (imaginary part)" if k % 2 else " (real part)"
+                index = tuple(map(int, np.unravel_index(k // width, x.shape)))
+                return name, f"{index}{part if width == 2 else ''}"
+            k -= size
 
 
 def _unit(x):

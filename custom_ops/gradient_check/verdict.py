@@ -65,20 +65,18 @@ def line_of(f, where, rng):
 class Comparison:
     """Compares gradients of f with differences, along one direction after another.
 
-    Args:
-        f: a function of a vector x, with the attributes x (n,), y = f(x) of shape
-            (m,), unit (n,), weights (K, m), the upstream gradients, rounded and
-            roughness, as a `tape.Function` has them.
-        precision: that of its dtype. rng: draws directions.
-        gradient (K, n): what each upstream gradient gives.
-        missing (n,): which numbers of x have no gradient.
+    f: a `tape.Function`, or what has its x, y, unit, weights, precision and rounded.
+    gradient (K, n): what each upstream gradient gives. missing (n,): which numbers of
+    x have none. rng: draws directions.
     """
 
-    def __init__(self, f, precision, rng, gradient, missing):
-        self.f, self.precision, self.rng = f, precision, rng
+    def __init__(self, f, gradient, missing, rng):
+        self.f, self.precision, self.rng = f, f.precision, rng
         self.gradient, self.missing, self.weights = gradient, missing, f.weights
         finite = np.where(np.isfinite(gradient), np.abs(gradient), 0)
         self.largest = finite.max(axis=1, initial=0)
+        self.heavy = np.abs(self.weights)
+        self.height = self.heavy @ np.abs(f.y)
 
     def look(self, where):
         """A `Finding` of the elements of these numbers, all moved together."""
@@ -92,25 +90,27 @@ class Comparison:
             bad = found.bad.any() or not self._constant(line, steps)
             return found._replace(bad=np.full(len(analytic), bad),
                                   undecided=found.undecided & ~bad)
-        seen = four_steps(line, self.precision.step * stride)
-        if self._agrees(seen, analytic, where.size == 1, stride):
-            measured, no = self.weights @ seen[0], np.zeros(len(analytic), bool)
-            return Finding(where, "smooth", analytic, measured, 0 * analytic, measured,
-                           measured, no, no)
-        return self._look_closer(where, line, stride, analytic)
+        return (self._look_first(where, line, stride, analytic, self.precision.step)
+                or self._look_first(where, line, stride, analytic,
+                                    self.precision.step / 64)  # past a kink near x
+                or self._look_closer(where, line, stride, analytic))
 
-    def _agrees(self, seen, analytic, alone, stride):
-        """Whether a first look is enough to see that the gradient is right."""
-        slope, sides, sizes = seen
-        heavy, p = np.abs(self.weights), self.precision
-        size = heavy @ np.abs(slope)
-        fine = np.abs(analytic - self.weights @ slope) <= p.rtol / 2 * size
-        fine &= heavy @ np.abs(sides) <= p.smooth * size
-        if alone:  # so that a kink would show
-            fine &= heavy @ np.abs(sizes) <= 50 * p.smooth * size
+    def _look_first(self, where, line, stride, analytic, step):
+        """By four steps, where they are enough to see that the gradient is right."""
+        p, seen = self.precision, four_steps(line, step * stride)
+        # einsum, for the threads of a matrix product wait for each other here
+        size, sides, sizes = np.einsum("im,km->ik", np.abs(seen), self.heavy)
+        numeric = np.einsum("m,km->k", seen[0], self.weights)
+        fine = np.abs(analytic - numeric) <= p.rtol / 2 * size
+        fine &= sides <= p.smooth * size
+        if where.size == 1:  # so that a kink would show
+            fine &= sizes <= 50 * p.smooth * size
         if not np.any(seen):  # or does rounding hide that f moves?
-            fine &= 2 * p.eps * heavy @ np.abs(self.f.y) / (p.step * stride) <= p.blur
-        return bool(fine.all())
+            fine &= 2 * p.eps * self.height / (step * stride) <= p.blur
+        if not fine.all():
+            return None
+        return Finding(where, "smooth", analytic, numeric, np.zeros(len(fine)), numeric,
+                       numeric, ~fine, ~fine)
 
     def _constant(self, line, steps):
         """Whether no output moves, but for rounding, at the ends of these steps."""
@@ -131,9 +131,10 @@ class Comparison:
         sides = np.stack([weights * found.left, weights * found.right])
         low, high = sides.min(axis=0).sum(axis=1), sides.max(axis=0).sum(axis=1)
         size = np.abs(sides).max(axis=0).sum(axis=1)
-        errors = np.where(heavy > 0, heavy * found.error, 0)  # seldom all add up
+        errors = np.where(heavy > 0, heavy * found.error, 0)
+        hidden = np.where(found.kind == "constant", errors, 0).sum(axis=1)
+        errors = np.where(found.kind == "constant", 0, errors)  # seldom all add up
         error = np.minimum(errors.sum(axis=1), SURE * np.linalg.norm(errors, axis=1))
-        hidden = heavy @ found.hidden
         numeric = np.clip(np.where(np.isnan(analytic), (low + high) / 2, analytic),
                           low, high)
         gap = np.abs(analytic - numeric)
@@ -155,6 +156,6 @@ class Comparison:
         known = (analytic == 0) & (error <= p.blur * scale) & (gap <= slack)
         known |= gap + error <= 1e-10 * self.largest * reach
         bad |= ~np.isfinite(analytic)
-        return Finding(where, next((k for k, at in kinds.items() if at.any()), "smooth"),
-                       analytic, numeric, error, low, high, bad,
+        kind = next((kind for kind, at in kinds.items() if at.any()), "smooth")
+        return Finding(where, kind, analytic, numeric, error, low, high, bad,
                        (unsure & ~known | stairs) & ~bad)
