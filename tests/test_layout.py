@@ -12,7 +12,8 @@ import custom_ops
 import utils
 
 ROOT = Path(__file__).resolve().parents[1]
-MODULES = sorted((ROOT / "custom_ops").rglob("*.py"))
+MODULES = sorted((ROOT / "custom_ops").glob("*.py"))
+ALL_MODULES = sorted((ROOT / "custom_ops").rglob("*.py"))
 LINES = {"module": 400, "class": 200, "function": 60}
 
 
@@ -68,10 +69,10 @@ def test_the_door_is_small_and_lists_every_name_with_a_line():
 
 
 def test_imports_run_one_way():
-    names = {path.stem for path in MODULES} - {"__init__"}
-    arrows = {p.stem: set(imported(p)) & names for p in MODULES if p.stem in names}
+    names = {path.stem for path in ALL_MODULES} - {"__init__"}
+    arrows = {p.stem: set(imported(p)) & names for p in ALL_MODULES if p.stem in names}
     assert not arrows["quiet_start"]
-    for path in MODULES:
+    for path in ALL_MODULES:
         assert "utils" not in set(imported(path)), f"{path.name} imports the door"
     while arrows:  # take away what imports nothing that is left
         bottom = {name for name in arrows if not arrows[name] & arrows.keys()}

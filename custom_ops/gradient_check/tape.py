@@ -6,10 +6,6 @@ from ..quiet_start import tf
 from .verdict import PRECISIONS, line_of
 
 
-class WrongForm(Exception):
-    """A gradient has another shape or dtype than its input."""
-
-
 def differentiable(tensor):
     """Whether gradients flow through it: its dtype is float or complex."""
     return tensor.dtype.real_dtype.name in PRECISIONS
@@ -17,14 +13,12 @@ def differentiable(tensor):
 
 def flat(tensors):
     """All their numbers as one float64 vector; a complex one is two in a row."""
-    return np.concatenate([np.zeros(0), *map(_real, tensors)])
-
-
-def _real(tensor):
-    array = np.atleast_1d(tensor.numpy())
-    if array.dtype.kind == "c":
-        array = np.stack([array.real, array.imag], axis=-1)
-    return array.astype(np.float64).ravel()
+    parts = [np.zeros(0)]
+    for array in (np.atleast_1d(tensor.numpy()) for tensor in tensors):
+        if array.dtype.kind == "c":
+            array = np.stack([array.real, array.imag], axis=-1)
+        parts.append(array.astype(np.float64).ravel())
+    return np.concatenate(parts)
 
 
 def like(tensors, vector):
@@ -98,12 +92,11 @@ class Function:
         xs = self.xs if x is None else self.tensors(x)
         ys, rows = compute(*xs) if compute else vjps(self.f, xs, dys)
         for (name, x), dx in zip(self.moved.items(), rows[0], strict=True):
-            if dx is not None and dx.shape != x.shape:
-                raise WrongForm(f"{name}: the gradient has shape {dx.shape}, the input "
-                                f"has {x.shape}; sum it over the axes that f broadcast")
-            if dx is not None and dx.dtype != x.dtype:
-                raise WrongForm(f"{name}: the gradient is {dx.dtype.name}, the input "
-                                f"is {x.dtype.name}")
+            if dx is not None and (dx.shape, dx.dtype) != (x.shape, x.dtype):
+                raise ValueError(
+                    f"{name}: the gradient has shape {dx.shape}, the input has "
+                    f"{x.shape}; they are {dx.dtype.name} and {x.dtype.name}; sum it "
+                    "over the axes that f broadcast")
         dense = [[tf.zeros_like(x) if dx is None else dx for x, dx in
                   zip(self.moved.values(), row, strict=True)] for row in rows]
         missing = flat(tf.fill(x.shape, tf.cast(dx is None, x.dtype)) for x, dx in

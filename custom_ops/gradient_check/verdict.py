@@ -26,14 +26,15 @@ PRECISIONS = {
 }
 
 Finding = namedtuple(
-    "Finding", "where kind analytic numeric error low high bad undecided")
+    "Finding", "where kind analytic numeric error low high bad undecided small")
 Finding.__doc__ = """What was found of some elements that move together, mostly of one.
 
 where: their numbers. kind: of the place, as in `differences.Slopes`. The others are
 arrays with an entry for each upstream gradient. analytic: what TensorFlow computes.
 low, high: the slopes of the sides. numeric: what lies between them next to analytic,
 and error: by how much it may be off. bad: that analytic is wrong. undecided: that
-neither right nor wrong can be told.
+neither right nor wrong can be told. small: whether, where undecided, the error is small
+beside the largest derivative; a single value.
 """
 
 
@@ -110,7 +111,7 @@ class Comparison:
         if not fine.all():
             return None
         return Finding(where, "smooth", analytic, numeric, np.zeros(len(fine)), numeric,
-                       numeric, ~fine, ~fine)
+                       numeric, ~fine, ~fine, True)
 
     def _constant(self, line, steps):
         """Whether no output moves, but for rounding, at the ends of these steps."""
@@ -157,5 +158,8 @@ class Comparison:
         known |= gap + error <= 1e-10 * self.largest * reach
         bad |= ~np.isfinite(analytic)
         kind = next((kind for kind, at in kinds.items() if at.any()), "smooth")
-        return Finding(where, kind, analytic, numeric, error, low, high, bad,
-                       (unsure & ~known | stairs) & ~bad)
+        unsure = (unsure & ~known | stairs) & ~bad
+        unit = 1 if where.size == 1 else np.linalg.norm(self.f.unit[where])
+        small = ~unsure | (error <= p.blur * self.largest * unit)
+        return Finding(where, kind, analytic, numeric, error, low, high, bad, unsure,
+                       bool(small.all()))

@@ -31,7 +31,7 @@ from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULES = sorted((ROOT / "custom_ops").glob("*.py"))
+MODULES = sorted((ROOT / "custom_ops").rglob("*.py"))
 AT_LEAST = 3  # mutants of each module, where it has as many
 ENOUGH = 0.92  # of the mutants have to be killed
 SLOW = 1200  # seconds, at most, for the slow tests of a module
@@ -44,7 +44,11 @@ TESTS = {
     "cpp_": ["test_load_op"],
     "errors": ["test_py_func_errors", "test_py_func"],
     "exercises": ["test_exercises", "test_layout"],
-    "gradient_": ["test_check_gradient"],
+    "check": ["test_check_gradient"],
+    "differences": ["test_check_gradient"],
+    "report": ["test_check_gradient"],
+    "tape": ["test_check_gradient"],
+    "verdict": ["test_check_gradient"],
     "gradients": ["test_py_func"],
     "hangs": ["test_py_func_hangs", "test_py_func"],
     "keras_layer": ["test_py_func", "test_py_func_errors"],
