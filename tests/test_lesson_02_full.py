@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 WHOLE = ROOT.parent / "shared" / "data" / "mnist.npz"
-NOT_NEEDED = {"hero"}
+NOT_NEEDED = {"hero", "test"}
 pytestmark = pytest.mark.slow
 
 
