@@ -1,7 +1,7 @@
 """Answers to the exercises of lesson 02: wrong ones with a word of the hint, right
 ones of another form."""
 
-CELLS = 0, 1, 2, 3, 4, 9, 12  # the others draw and train
+CELLS = 0, 1, 2, 3, 4, 9, 13  # the others draw and train
 
 SOFTMAX = "def np_softmax_grad(p, dp):\n"
 LOOP = (
@@ -57,12 +57,23 @@ WRONG = {
     2: [
         # a patch is not enough
         (
-            "scores (0, 200)",
+            "scores (0, 10000)",
             LOSS.format("-np.sum(t * np.log(np_softmax(y) + 1e-30), axis=1)", GRADIENT),
         ),
-        ("scores (0, 200)", LOSS.format("np_log_sum_exp(y)", GRADIENT)),
+        ("scores (0, 10000)", LOSS.format("np_log_sum_exp(y)", GRADIENT)),
+        # other ways not to be right for any scores
+        *(
+            ("scores (0, 10000)", LOSS.format(value, GRADIENT))
+            for value in (
+                "np.log(np.exp(y - y.max()).sum(1)) + y.max() - np.sum(t * y, axis=1)",
+                "np.log(np.exp(y - np.abs(y).max(1)[:, None]).sum(1)) + np.abs(y).max(1) - np.sum(t * y, axis=1)",
+                "-np.log(np.sum(t * np_softmax(y.astype(float)), 1) + 1e-300).astype(y.dtype)",
+                "(np.log(np.exp(y.astype(float)).sum(1)) - np.sum(t * y, axis=1)).astype(y.dtype)",
+                "-np.sum(t * np.maximum(y - np_log_sum_exp(y)[:, None], -300), axis=1)",
+            )
+        ),
         # the mean of all rows
-        ("scores (0, 200)", LOSS.format(f"np.mean({VALUE})", GRADIENT)),
+        ("scores (0, 10000)", LOSS.format(f"np.mean({VALUE})", GRADIENT)),
         ("multiplied by dy", LOSS.format(VALUE, "tf.nn.softmax(y) - t, None")),
         ("random scores", LOSS.format(VALUE, "dl[:, None] * tf.nn.softmax(y), None")),
         (
