@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import custom_ops
+import other_process
 import utils
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -59,6 +60,22 @@ print("tensorflow" in sys.modules)
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True
     )
     assert done.stdout == "False\n", done.stderr
+
+
+@pytest.mark.skipif("not hasattr(__import__('os'), 'sched_getaffinity')")
+def test_on_one_core_a_tf_function_in_func_comes_to_its_end():
+    """TensorFlow's default is one thread for each core, and the py_func holds it."""
+    code = """
+    import os
+    os.environ.pop("TF_NUM_INTEROP_THREADS", None)
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    from utils import py_func, tf
+    inner = tf.function(lambda x: x + 1)
+    run = tf.function(
+        lambda x: py_func(lambda a: inner(tf.constant(a)).numpy(), [x], x.dtype))
+    print(float(run(tf.constant(1.0))))
+    """
+    assert other_process.run(code) == "2.0\n"
 
 
 @pytest.mark.slow
