@@ -115,7 +115,7 @@ def in_words(error, cells):
         source = linecache.getline(frame[2], int(frame[3])).strip()[:SHOWN]
         place = f' in line {frame[3]} of your cell, "{source}"'
     said = f"{kind}{place}: {tidy(reason)[:SHOWN]}".rstrip(": ")
-    if "no gradient in tf.function" in str(getattr(error, "report", "")):
+    if "no gradient in tf.function" in "".join(traceback.format_exception(error)):
         said = f"inside a tf.function: {said}"
     if re.search(r"symbolic tf\.Tensor|SymbolicTensor' object has no", said):
         said += ("\ninside a tf.function a tensor has no numbers yet: "

@@ -105,7 +105,8 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
         names = archive.namelist()
     about = [name for name in names if ".dist-info/" in name]
     assert {Path(name).name for name in about} >= {"LICENSE", "LICENSE-mlxtend"}
-    modules = {f"custom_ops/{p.name}" for p in (ROOT / "custom_ops").glob("*.py")}
+    files = (ROOT / "custom_ops").rglob("*.py")
+    modules = {p.relative_to(ROOT).as_posix() for p in files}
     data = {f"custom_ops/data/{n}" for n in ("README.md", "mnist_sample.npz")}
     assert set(names) - set(about) == modules | data | {"custom_ops/data/zero_out.cc"}
 

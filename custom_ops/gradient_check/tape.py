@@ -1,0 +1,179 @@
+"""f and what TensorFlow's tapes compute of it, as functions of one real vector x."""
+
+import numpy as np
+
+from ..tensorflow_start import tf
+from .verdict import PRECISIONS, line_of
+
+
+def differentiable(tensor):
+    """Whether gradients flow through it: its dtype is float or complex."""
+    return tensor.dtype.real_dtype.name in PRECISIONS
+
+
+def flat(tensors):
+    """All their numbers as one float64 vector; a complex one is two in a row."""
+    parts = [np.zeros(0)]
+    for array in (np.atleast_1d(tensor.numpy()) for tensor in tensors):
+        if array.dtype.kind == "c":
+            array = np.stack([array.real, array.imag], axis=-1)
+        parts.append(array.astype(np.float64).ravel())
+    return np.concatenate(parts)
+
+
+def like(tensors, vector):
+    """Tensors of the shapes and dtypes of these, with the numbers of a vector."""
+    start, made = 0, []
+    for tensor in tensors:
+        stop = start + tensor.shape.num_elements() * (1 + tensor.dtype.is_complex)
+        part, start = vector[start:stop], stop
+        part = part[::2] + 1j * part[1::2] if tensor.dtype.is_complex else part
+        part = part.astype(tensor.dtype.as_numpy_dtype).reshape(tensor.shape)
+        made.append(tf.constant(part))
+    return made
+
+
+def outputs(f, xs):
+    """The outputs of f that have a gradient, as tensors."""
+    ys = [tf.convert_to_tensor(y) for y in tf.nest.flatten(f(*xs))]
+    return [y for y in ys if differentiable(y)]
+
+
+def vjps(f, xs, upstreams):
+    """The outputs, and for each upstream gradient (one dy for each output) the
+    gradients of the inputs: of those outputs and inputs that have one, by dtype."""
+    watched = [x for x in xs if differentiable(x)]
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(watched)
+        ys = outputs(f, xs)
+    dxs = [tape.gradient(ys, watched, list(dys)) for dys in upstreams]
+    return ys, [[None if dx is None else tf.convert_to_tensor(dx) for dx in row]
+                for row in dxs]
+
+
+class Function:
+    """f at some inputs. Those that can be moved are one flat real vector x.
+
+    Attributes:
+        xs: the inputs. ys: the outputs. moved: the names of the inputs that can be
+            moved, and these. dtypes: the real dtypes of these and of the outputs.
+        x (n,), y (m,): the numbers of the moved inputs, and of the outputs.
+        unit (n,): what a step is relative to.
+        weights (K, m), precision: upstream gradients, and of the dtypes; to be set.
+    """
+
+    def __init__(self, f, xs, names):
+        self.f, self.xs, self.ys = f, xs, outputs(f, xs)
+        pairs = zip(names, xs, strict=True)
+        self.moved = {name: x for name, x in pairs if differentiable(x)}
+        self.x, self.y = flat(self.moved.values()), flat(self.ys)
+        self.unit = np.concatenate(list(map(_unit, self.moved.values())))
+        self.dtypes = {tensor.dtype.real_dtype.name
+                       for tensor in [*self.moved.values(), *self.ys]}
+
+    def tensors(self, x):
+        """All inputs of f, with the numbers of x in those that move."""
+        made = iter(like(self.moved.values(), x))
+        return [next(made) if differentiable(old) else old for old in self.xs]
+
+    def rounded(self, x):
+        """The numbers that f really gets for x."""
+        return x if self.dtypes == {"float64"} else flat(like(self.moved.values(), x))
+
+    def __call__(self, x):
+        """The numbers of the outputs where those of the inputs are x."""
+        return flat(outputs(self.f, self.tensors(x)))
+
+    def gradients(self, weights=None, compute=None, x=None):
+        """The outputs; gradients (K, n), a row for each upstream gradient; and which
+        numbers have none. compute: what `compiled` returns. x: elsewhere than at x."""
+        dys = [like(self.ys, row) for row in
+               (self.weights if weights is None else weights)]
+        xs = self.xs if x is None else self.tensors(x)
+        ys, rows = compute(*xs) if compute else vjps(self.f, xs, dys)
+        for (name, x), dx in zip(self.moved.items(), rows[0], strict=True):
+            if dx is not None and (dx.shape, dx.dtype) != (x.shape, x.dtype):
+                raise ValueError(
+                    f"{name}: the gradient has shape {dx.shape}, the input has "
+                    f"{x.shape}; they are {dx.dtype.name} and {x.dtype.name}; sum it "
+                    "over the axes that f broadcast")
+        dense = [[tf.zeros_like(x) if dx is None else dx for x, dx in
+                  zip(self.moved.values(), row, strict=True)] for row in rows]
+        missing = flat(tf.fill(x.shape, tf.cast(dx is None, x.dtype)) for x, dx in
+                       zip(self.moved.values(), rows[0], strict=True)) != 0
+        return flat(ys), np.stack(list(map(flat, dense))), missing
+
+    def compiled(self):
+        """What `gradients` computes as a graph, traced without a warning."""
+        dys = [like(self.ys, row) for row in self.weights]
+
+        def gradients(*xs):  # of a lambda, TensorFlow's errors name no line
+            return vjps(self.f, xs, dys)
+
+        def trace(autograph):
+            run = tf.function(gradients, autograph=autograph)
+            return run.get_concrete_function(*self.xs)
+
+        try:
+            return trace(autograph=False)
+        except tf.errors.OperatorNotAllowedInGraphError:  # f has an `if` or a `for`
+            return trace(autograph=True)
+
+    def roughness(self, eps):
+        """What rounding does to gradients: how they change when x changes by that."""
+        rng, at_x, changes = np.random.default_rng(0), self.gradients()[1], 0.0
+        for _ in range(6):
+            beside = self.x * (1 + rng.integers(-2, 3, self.x.size) * eps)
+            changes = np.fmax(changes, np.abs(self.gradients(x=beside)[1] - at_x))
+        return changes
+
+    def in_float64(self):
+        """The same f at the same x in float64; None where f does not compute so."""
+        try:
+            xs = [tf.cast(x, tf.complex128 if x.dtype.is_complex else tf.float64)
+                  if differentiable(x) else x for x in self.xs]
+            twin = Function(self.f, xs, [str(i) for i in range(len(xs))])
+        except Exception:  # f may do without float64
+            return None
+        same = [y.shape for y in twin.ys] == [y.shape for y in self.ys]
+        fine = same and twin.dtypes == {"float64"} and np.isfinite(twin.y).all()
+        return twin if fine and twin.dtypes != self.dtypes else None
+
+    def place(self, k):
+        """The name of the input of number k of x, and which element it is."""
+        for name, x in self.moved.items():
+            width = 1 + x.dtype.is_complex
+            size = x.shape.num_elements() * width
+            if k < size:
+                part = " (imaginary part)" if k % 2 else " (real part)"
+                index = tuple(map(int, np.unravel_index(k // width, x.shape)))
+                return name, f"{index}{part if width == 2 else ''}"
+            k -= size
+
+
+def _unit(x):
+    """|x|, or where that is (nearly) 0 a hundredth of what it is elsewhere."""
+    size = np.abs(x.numpy().astype(complex)).ravel()
+    floor = np.median(size[size > 0]) / 100 if size.any() else 1.0
+    return np.repeat(np.maximum(size, floor), 1 + x.dtype.is_complex)
+
+
+def upstreams(function, reach, rng):
+    """Upstream gradients (m,) that show what a gradient does wrong, by their names.
+
+    Ones are easy to read. Random ones, every element with either sign. And random
+    ones that are the larger, up to reach, the less an output moves when all inputs
+    do, so that none is lost beside another.
+    """
+    movement = np.zeros(function.y.shape)
+    for _ in range(2 if function.x.size else 0):
+        line, stride = line_of(function, np.arange(function.x.size), rng)
+        movement = np.fmax(movement, np.abs(line.at(2**-11 * stride)[1]))
+    size = rng.uniform(1.25, 2, (2, movement.size))  # never near 1
+    sign = rng.choice([-1, 1], size.shape)[0]
+    known = movement[(movement > 0) & np.isfinite(movement)]
+    middle = np.exp(np.log(known).mean()) if known.size else 1.0
+    even = np.clip(middle / np.where(movement > 0, movement, middle), 1 / reach, reach)
+    balanced = rng.permuted(size, axis=0)[0] * np.nan_to_num(even, nan=1.0)
+    return {"ones": flat(map(tf.ones_like, function.ys)), "random": size[0] * sign,
+            "random, larger where an output moves less": -sign * balanced}
