@@ -141,7 +141,7 @@ def owned(arrays):
     but this list may refer to it, not even weakly.
     """
     for i in range(len(arrays)):
-        # CPython counts 2: the list and the call. A variable would be a third.
+        # CPython counts 2 for an array that only the list and this very call refer to.
         held = sys.getrefcount(arrays[i]) > 2 or getweakrefcount(arrays[i])
         if held or not (arrays[i].flags.owndata and arrays[i].flags.c_contiguous):
             arrays[i] = np.array(arrays[i], order="C")

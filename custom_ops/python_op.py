@@ -53,10 +53,10 @@ from .tensorflow_start import tf
 
 
 class NoGradientError(LookupError):
-    """A gradient was asked for, and there is none."""
+    """A gradient was asked for, and there is none: a LookupError, as in TensorFlow."""
 
-    # AutoGraph raises the errors of a tf.function anew, and keeps the class of those
-    # that have this __init__. (LookupError has another one.)
+    # AutoGraph raises an error of a tf.function anew, and keeps its class only if that
+    # has the __init__ of Exception. (LookupError brings one of its own.)
     __init__ = Exception.__init__
 
 
@@ -144,7 +144,7 @@ def py_func(func, inp, Tout, stateful=True, name=None, grad=None):
     else:
         outputs = code.add_node(inputs, stateful)
     op = Op(tuple(inputs), tuple(outputs), code.name)
-    # (A tape around a tf.function does not see what happens while that is traced.)
+    # For the tapes of now. One around a tf.function that is traced asks the node.
     private.record_operation(code.name, outputs, inputs, lambda *dys: code.vjp(op, dys))
     return list(outputs) if several else outputs[0]
 
@@ -153,10 +153,7 @@ Op = namedtuple("Op", "inputs outputs name")  # what `grad` gets
 
 
 class _PythonCode(private.EagerFunc):
-    """The Python half of an op: `func`, `grad`, and what is promised of them.
-
-    (EagerFunc is no more than a mark: tensorflow_private.py tells what for.)
-    """
+    """The Python half of an op: `func`, `grad`, and what is promised of them."""
 
     def __init__(self, func, inputs, promised, grad, name):
         self.func, self.grad, self.promised = func, grad, promised
@@ -184,6 +181,7 @@ class _PythonCode(private.EagerFunc):
         graph.add_to_collection(_PythonCode, self)
         make = tf.raw_ops.PyFunc if stateful else tf.raw_ops.PyFuncStateless
         names = dict.fromkeys(("PyFunc", "PyFuncStateless"), _GRADIENT)
+        # Nothing is recorded here: a tape shall see one op, the one of our own record.
         with graph.gradient_override_map(names), private.stop_recording():
             ys = make(input=inputs, token=token, name=self.name,
                       Tout=[output.dtype for output in self.promised])
@@ -195,8 +193,8 @@ class _PythonCode(private.EagerFunc):
             return [y if y.shape.rank is None else tf.ensure_shape(y, y.shape)
                     for y in ys]
 
-    # A `func` that is defined in a tf.function is AutoGraph's version of it, and would
-    # have AutoGraph rewrite what it calls, even when the graph runs: not in here.
+    # AutoGraph has rewritten a `func` that is defined inside a tf.function, and would
+    # go on and rewrite what `func` calls, when the graph runs: this tells it not to.
     @tf.autograph.experimental.do_not_convert
     def __call__(self, device, token, arrays):
         """Run in a graph: TensorFlow calls this when it comes to the node."""
@@ -250,25 +248,26 @@ _GRADIENT = f"PyFuncWithGradient-{uuid.uuid4()}"
 
 @tf.RegisterGradient(_GRADIENT)
 def _gradient_of_node(node, *dys):
-    """The gradient of every node that py_func makes."""
+    """What TensorFlow calls for the gradient of a node that py_func has made."""
     if node is None:
-        # tf.saved_model.save calls each gradient in order to write it down: without a
-        # node, and with inputs in the place of the dys. It gets what raises when run.
+        # tf.saved_model.save asks for a gradient to write into the file. It has no node
+        # to ask about, and passes inputs as dys. What it writes raises when it is run.
         text = "a SavedModel does not hold the gradient of a py_func"
         with tf.control_dependencies([tf.debugging.Assert(False, [text])]):
             return [tf.identity(x) for x in dys]
     code = private.functions_by_token.get(node.get_attr("token").decode())
     if code is None:
         raise LookupError(f"the Python code of op '{node.name}' is gone")
-    # tf.gradients asks now, and the gradients join the graph of the node. For a tape
-    # around a tf.function, which may ask later, TensorFlow makes a second graph.
+    # tf.gradients asks because somebody wants the gradient, in the graph of the node.
+    # For a tape around a tf.function, TensorFlow builds a second graph, in advance, of
+    # the gradients of all nodes; it gets the nodes' inputs and outputs from the first.
     in_advance = node.graph is not tf.compat.v1.get_default_graph()
     return code.vjp(node, dys, in_advance)
 
 
 def _gradients_that_raise(text, inputs, dys):
-    """For each input zeros; to compute them raises an error unless all dys are zero,
-    which they are in TensorFlow's second graph for an output that nobody used."""
+    """For each input zeros, which raise the error when they are computed, if a dy is
+    not zero. (If all are zero, nobody uses the outputs: then the zeros are right.)"""
 
     def zero_or_error(*dys):
         if any(dy.any() for dy in dys):

@@ -8,9 +8,9 @@ releases that requirements.txt names; tests/test_py_func.py says what to look fo
 * `stop_recording` keeps TensorFlow from writing a record of its own of the same ops.
 * `functions_by_token` is the table in which a node PyFunc finds its Python function.
   It refers to it weakly: a function lives as long as something else keeps it.
-* `EagerFunc` is a class of functions in that table: called with (device, token,
-  arrays), and what they return is taken as it is. Of a function of another class each
-  result is converted once more, which takes as long as all the rest of a small call.
+* `EagerFunc` is a base class that spares time. TensorFlow calls a function of it with
+  (device, token, arrays) and takes the results as they are; those of other functions
+  it converts once more, which takes as long as all the rest of a small call.
 """
 
 from tensorflow.python.eager.record import record_operation, stop_recording
