@@ -16,7 +16,7 @@ LESSONS = lesson_paths(ROOT / "notebooks")
 TEMPLATE = ROOT / "teaching" / "template" / "10_write_a_lesson.ipynb"
 TOP = set(
     "README.md requirements.txt utils.py custom_ops notebooks data pyproject.toml "
-    "tests LICENSE CONTRIBUTING.md CHANGELOG.md CITATION.cff noxfile.py "
+    "tests benchmarks LICENSE CONTRIBUTING.md CHANGELOG.md CITATION.cff noxfile.py "
     ".pre-commit-config.yaml teaching site .github .ci .gitignore "
     ".gitattributes".split()
 )

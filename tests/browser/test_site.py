@@ -1,7 +1,7 @@
 """The site, the single pages and the slides, from a folder and with no network.
 
-Each is made by the README's command in a copy of the project, moved elsewhere, so
-that it cannot lean on what lay beside it, and opened in a real browser.
+Each is made by the command on the teacher's page, in a copy of the project, and moved
+elsewhere, so that it cannot lean on what lay beside it, and opened in a real browser.
 """
 
 import os
@@ -47,7 +47,7 @@ def workplace(tmp_path_factory, wall):
 
 
 def made_by(command, workplace, tmp_path_factory):
-    """What the README's command makes, moved to another place."""
+    """What the page's command makes, moved to another place."""
     tree, environment = workplace
     words = [
         name

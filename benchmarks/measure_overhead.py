@@ -1,6 +1,6 @@
 """What a call of py_func costs, beside the bare recipe or an older py_func.
 
-    .venv/bin/python tests/benchmarks/measure_overhead.py [CHECKOUT]
+    .venv/bin/python benchmarks/measure_overhead.py [CHECKOUT]
 
 The bare recipe is tf.custom_gradient around tf.numpy_function; with the folder of
 another checkout, it is the py_func of that checkout. Both run in turn, in one process,
@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 import numpy as np  # noqa: E402
 
 from utils import py_func, tf  # noqa: E402  (utils comes before TensorFlow)

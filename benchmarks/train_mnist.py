@@ -1,6 +1,6 @@
 """The training loop of lessons 02 and 10, beside other ways to write it.
 
-    .venv/bin/python tests/benchmarks/train_mnist.py [PEERS]
+    .venv/bin/python benchmarks/train_mnist.py [PEERS]
 
 PEERS is the Python of an environment with NumPy and torch or jax or both, such as
 /tmp/peers/bin/python; without it, the one that runs this file. What it lacks is
@@ -31,7 +31,7 @@ import time
 import uuid
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 import numpy as np  # noqa: E402, I001
 from test_lesson_02_full import lesson_namespace  # noqa: E402

@@ -1,6 +1,6 @@
 """How many gradients check_gradient calls right, wrong and undecided, that are so.
 
-    python tests/benchmarks/verdicts.py [--utils PATH] [--every N] [--dtypes a,b]
+    python benchmarks/verdicts.py [--utils PATH] [--every N] [--dtypes a,b]
 
 200 functions, in four dtypes, each with its right gradient and with gradients that
 are wrong in all elements: by 1e-4, by 1e-2, by 10 %, by a factor of 2, in the sign.
@@ -18,7 +18,7 @@ from collections import Counter
 from pathlib import Path
 
 parser = argparse.ArgumentParser()
-parser.add_argument("--utils", default=str(Path(__file__).parents[2]))
+parser.add_argument("--utils", default=str(Path(__file__).parents[1]))
 parser.add_argument("--every", type=int, default=1)
 parser.add_argument("--first", type=int, default=0)
 parser.add_argument("--dtypes", default="float64,float32,float16,bfloat16")

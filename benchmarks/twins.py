@@ -30,7 +30,7 @@ def np_lse_and_p(y):
 
 
 def lesson_itself(pixels, targets, batches):
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[1]
     sys.path[:0] = [str(root), str(root / "tests")]
     from test_lesson_02_full import lesson_namespace
 

@@ -1,6 +1,6 @@
 """What memory the kernel of each lesson takes.
 
-    .venv/bin/python tests/benchmarks/measure_memory.py
+    .venv/bin/python benchmarks/measure_memory.py
 
 Runs each lesson in a kernel of its own, and prints the largest memory that it held
 at any time ("peak"), what it holds at the end ("end"), and what of that no other
@@ -14,7 +14,7 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 MEASURE = """
 from pathlib import Path as _Path
 print(_Path("/proc/self/status").read_text())
