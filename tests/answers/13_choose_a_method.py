@@ -1,165 +1,98 @@
 """Answers to the exercises of lesson 13: wrong ones with a word of the hint, right ones
 of another form."""
 
-CELLS = 0, 1, 2, 3
+CELLS = 0, 1
 
-PROBE = """
-def asked_twice(way):
-    with tf.GradientTape(PERSISTENT) as tape:
-        tape.watch(x)
-        y = way(x)[1]
+CHOSEN = (
+    'answers = {"a": "no op", "b": "numpy_function", "c": "TensorFlow\'s ops",\n'
+    '           "d": "C++ op", "e": "py_func, recursive"}\n'
+)
+SOLVE = """
+def sparse_solve(values, b, rows, cols):
+    def np_solve(values, b):
+        return spsolve(csc_matrix((values, (rows, cols))), b)
+
+    def grad(op, dy):
+        values, b = op.inputs
+        y = op.outputs[0]
+GRAD
+    return py_func(np_solve, [values, b], like(b), grad=grad)
 """
-KEEPS = PROBE.replace("PERSISTENT", "persistent=True")
-RUNS = "def numeric_dx(run, p, dy, h=1e-5):\n"
+
+
+def solve(*lines):
+    return SOLVE.replace("GRAD", "".join(f"        {line}\n" for line in lines))
+
+
+AGAIN = "z = sparse_solve(values, dy, cols, rows)"
+PRODUCT = "tf.gather(z, rows) * tf.gather(y, cols)"
 
 WRONG = {
     1: [
-        ("two pairs", KEEPS + "    yield tape.gradient(y, x), [3, 48]\n"),
-        (
-            "RuntimeError",
-            PROBE.replace("PERSISTENT", "")
-            + "    yield tape.gradient(y, x), [3, 48]\n" * 2,
-        ),
-        # two tapes, each asked once
-        (
-            "one tape",
-            "def asked_twice(way):\n"
-            "    for _ in range(2):\n"
-            "        yield gradient(lambda x: way(x)[1], x), [3, 48]\n",
-        ),
-        # two tapes side by side
-        (
-            "one tape",
-            "def asked_twice(way):\n"
-            "    with tf.GradientTape() as a, tf.GradientTape() as b:\n"
-            "        a.watch(x)\n"
-            "        b.watch(x)\n"
-            "        y = way(x)[1]\n"
-            "    yield a.gradient(y, x), [3, 48]\n"
-            "    yield b.gradient(y, x), [3, 48]\n",
-        ),
-        # asked once, shown two times
-        (
-            "one tape",
-            KEEPS + "    dx = tape.gradient(y, x)\n" + "    yield dx, [3, 48]\n" * 2,
-        ),
-        ("each pair", KEEPS + "    yield tape.gradient(y, x), [3, 47]\n" * 2),
-        # compares the first answer with the second
-        (
-            "each pair",
-            KEEPS + "    yield tape.gradient(y, x), tape.gradient(y, x)\n"
-            "    yield tape.gradient(y, x), [3, 48]\n",
-        ),
-        (
-            "each pair that you yield",
-            KEEPS + "    return tape.gradient(y, x), [3, 48]\n",
-        ),
-        (
-            "yield the None",
-            KEEPS + "    yield tape.gradient(y, x).numpy(), [3, 48]\n" * 2,
-        ),
+        ("wait", CHOSEN + 'answers["a"] = "numpy_function"\n'),
+        # for what nobody differentiates
+        ("trained", CHOSEN + 'answers["b"] = "py_func"\n'),
+        # works on the phone
+        ("the map", CHOSEN + 'answers["c"] = "custom_gradient, TF\'s ops"\n'),
+        ("the phone", CHOSEN + 'answers["c"] = "py_func"\n'),
+        ("server call", CHOSEN + 'answers["d"] = "TensorFlow\'s ops"\n'),
+        # counts the forces alone
+        ("how often", CHOSEN + 'answers["e"] = "py_func"\n'),
+        ("KeyError", 'answers = {"a": "no op"}\n'),
     ],
     2: [
-        # for three parameters only
+        # the transpose forgotten
         (
-            "sum over the outputs",
-            RUNS + "    return np.array([dy @ (run(p + h * e) - run(p - h * e))\n"
-            "                     for e in np.eye(3)]) / (2 * h)\n",
+            "transpose",
+            solve("z = sparse_solve(values, dy, rows, cols)", f"return -{PRODUCT}, z"),
         ),
-        # changes the parameters that it was given
+        # rows and columns exchanged in the product
         (
-            "read-only",
-            RUNS + "    dx = np.zeros(len(p))\n"
-            "    for j in range(len(p)):\n"
-            "        q = p\n"
-            "        q[j] += h\n"
-            "        dx[j] = dy @ (run(q) - run(p)) / h\n"
-            "    return dx\n",
+            "input 0, element",
+            solve(AGAIN, "return -tf.gather(z, cols) * tf.gather(y, rows), z"),
         ),
-        # a list of numbers, where an array is asked for
+        ("input 0 is values", solve(AGAIN, f"return {PRODUCT}, z")),
+        ("input 0 is values", solve(AGAIN, f"return z, -{PRODUCT}")),
+        # b in the place of y: it is found for one number
         (
-            "no NumPy array",
-            RUNS + "    return [dy @ (run(p + h * e) - run(p - h * e)) / (2 * h)\n"
-            "            for e in np.eye(len(p))]\n",
+            "A = 2",
+            solve(AGAIN, "return -tf.gather(z, rows) * tf.gather(b, cols), z"),
         ),
-        # no sum over the outputs
+        # NumPy without a gradient of its own
         (
-            "has shape (3, 6)",
-            RUNS + "    return np.array([run(p + h * e) - run(p - h * e)\n"
-            "                     for e in np.eye(len(p))]) / (2 * h)\n",
+            "have a gradient",
+            solve(
+                "transpose = lambda v, dy: spsolve(csc_matrix((v, (cols, rows))), dy)",
+                "z = py_func(transpose, [values, dy], like(dy))",
+                f"return -{PRODUCT}, z",
+            ),
         ),
-        # forgets dy
+        # what hides y's dependence on the inputs
         (
-            "sum over the outputs",
-            RUNS + "    return np.array([(run(p + h * e) - run(p - h * e)).sum()\n"
-            "                     for e in np.eye(len(p))]) / (2 * h)\n",
-        ),
-        # the transpose of what is wanted
-        (
-            "sum over the outputs",
-            RUNS + "    J = np.array([run(p + h * e) - run(p - h * e)\n"
-            "                  for e in np.eye(len(p))]) / (2 * h)\n"
-            "    return dy @ J\n",
-        ),
-        # divides by h
-        (
-            "sum over the outputs",
-            RUNS + "    return np.array([dy @ (run(p + h * e) - run(p - h * e)) / h\n"
-            "                     for e in np.eye(len(p))])\n",
-        ),
-        # forward differences with a step so small that the values agree
-        (
-            "at p - h",
-            RUNS + "    h = 1e-8\n"
-            "    return np.array([dy @ (run(p + h * e) - run(p))\n"
-            "                     for e in np.eye(len(p))]) / h\n",
-        ),
-        # forward differences
-        (
-            "central differences",
-            RUNS + "    return np.array([dy @ (run(p + h * e) - run(p))\n"
-            "                     for e in np.eye(len(p))]) / h\n",
-        ),
-        # takes the number of outputs for the number of parameters
-        (
-            "sum over the outputs",
-            RUNS + "    return np.array([dy @ (run(p + h * e) - run(p - h * e))\n"
-            "                     for e in np.eye(len(dy))]) / (2 * h)\n",
-        ),
-        # runs the simulator for each output anew
-        (
-            "two runs",
-            RUNS + "    return np.array([sum(\n"
-            "        dy[i] * (run(p + h * e)[i] - run(p - h * e)[i])\n"
-            "        for i in range(len(dy))) for e in np.eye(len(p))]) / (2 * h)\n",
+            "second derivative",
+            solve(AGAIN, "y = tf.stop_gradient(y)", f"return -{PRODUCT}, z"),
         ),
     ],
 }
 
 RIGHT = {
     1: [
-        KEEPS + "    for _ in range(2):\n        yield tape.gradient(y, x), [3, 48]\n",
-        KEEPS + "    first, second = [tape.gradient(y, x) for _ in range(2)]\n"
-        "    yield first, [3.0, 48.0]\n"
-        "    yield second, np.array([3, 48])\n",
+        CHOSEN,
+        'answers = dict(zip("abcde", ["no op", "numpy_function", "TensorFlow\'s ops",\n'
+        '                             "C++ op", "py_func, recursive"]))\n',
     ],
     2: [
-        RUNS + "    J = np.array([run(p + h * e) - run(p - h * e)\n"
-        "                  for e in np.eye(len(p))]) / (2 * h)\n"
-        "    return J @ dy\n",
-        RUNS + "    dx = np.zeros(len(p))\n"
-        "    for j in range(len(p)):\n"
-        "        e = np.zeros(len(p))\n"
-        "        e[j] = 1e-6\n"
-        "        dx[j] = (dy * (run(p + e) - run(p - e))).sum() / 2e-6\n"
-        "    return dx\n",
-        # all runs to the right, and then all to the left, one parameter at a time
-        RUNS + "    q, found = p.copy(), []\n"
-        "    for step in h, -h:\n"
-        "        for j in range(len(p)):\n"
-        "            q[j] = p[j] + step\n"
-        "            found.append(dy @ run(q) / (2 * step))\n"
-        "            q[j] = p[j]\n"
-        "    return np.reshape(found, (2, -1)).sum(0)\n",
+        # the whole matrix dA, of which the numbers are taken
+        solve(
+            AGAIN,
+            "d = -z[:, None] * y[None, :]",
+            "return tf.gather_nd(d, np.stack([rows, cols], 1)), z",
+        ),
+        # y computed anew
+        solve(
+            "y = sparse_solve(values, b, rows, cols)",
+            "z = sparse_solve(values, dy, cols, rows)",
+            "return [tf.negative(tf.gather(y, cols) * tf.gather(z, rows)), z]",
+        ),
     ],
 }
