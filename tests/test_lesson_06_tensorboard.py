@@ -21,8 +21,12 @@ pytestmark = pytest.mark.slow  # TensorBoard is started for real
 
 ROOT = Path(__file__).parents[1]
 SECONDS = 120  # to start, and then to read the event file
-# Nothing that is defined there is used in other sections.
-ASIDE = "## Why the easy way fails", "## Check it"
+STEPS = [0, 100, 200, 300]
+TAGS = {
+    "digits": {"digits": 1},
+    "spread 1": {"gradient at h": 1, "gradient at z": 1},
+    "spread 0.05": {"gradient at h": 1, "gradient at z": 1},
+}
 
 
 @pytest.fixture(scope="module")
@@ -38,11 +42,8 @@ def lesson():
         patch.chdir(ROOT / "notebooks")  # as a kernel, which finds modules/ there
         patch.syspath_prepend(ROOT / "notebooks")
         patch.setitem(sys.modules, "lesson_06", module)  # AutoGraph looks there, too
-        section = ""
         for cell in notebook.cells:
-            if cell.source.startswith("## "):
-                section = cell.source.splitlines()[0]
-            if cell.cell_type != "code" or section in ASIDE:
+            if cell.cell_type != "code":
                 continue
             file = f"<lesson 06, {cell.id}>"
             linecache.cache[file] = (
@@ -87,8 +88,7 @@ def ask(lesson, tmp_path_factory):
             with opener.open(url, timeout=SECONDS) as answer:
                 return answer.headers.get_content_type(), answer.read()
 
-        expected = {"final": 8, "training/answers": 8, "training/gradient": 10}
-        until(lambda: tags(ask) == expected, lambda: f"TensorBoard has {tags(ask)}")
+        until(lambda: tags(ask) == TAGS, lambda: f"TensorBoard has {tags(ask)}")
         yield ask
     finally:
         server.terminate()
@@ -104,53 +104,53 @@ def until(found, complaint, alive=lambda: True):
     return answer
 
 
-def served(ask, tag, steps, samples):
-    """{step: pictures} as TensorBoard serves them."""
-    pictures = {step: [] for step in steps}
-    for sample in range(samples):
-        query = urlencode({"tag": tag, "run": ".", "sample": sample})
-        kind, answer = ask("images", query)
-        assert kind == "application/json"
-        entries = json.loads(answer)
-        assert [entry["step"] for entry in entries] == steps
-        for entry in entries:
-            kind, png = ask("individualImage", entry["query"])
-            assert kind == "image/png"
-            pictures[entry["step"]].append(tf.io.decode_png(png).numpy())
+def served(ask, run, tag):
+    """{step: picture} as TensorBoard serves them."""
+    kind, answer = ask("images", urlencode({"tag": tag, "run": run, "sample": 0}))
+    assert kind == "application/json"
+    pictures = {}
+    for entry in json.loads(answer):
+        kind, png = ask("individualImage", entry["query"])
+        assert kind == "image/png"
+        pictures[entry["step"]] = tf.io.decode_png(png).numpy()
     return pictures
 
 
 def tags(ask):
-    """{tag: number of pictures} of the only run, as soon as it is read."""
+    """{run: {tag: number of pictures}}, as soon as they are read."""
     return {
-        tag: about["samples"]
-        for tag, about in json.loads(ask("tags")[1]).get(".", {}).items()
+        run: {tag: about["samples"] for tag, about in found.items()}
+        for run, found in json.loads(ask("tags")[1]).items()
     }
 
 
 @pytest.fixture(scope="module")
-def drawn(lesson):
-    return lesson["np_draw"](lesson["images"], lesson["truth"], lesson["guesses"])
+def first_batch(lesson):
+    batches = tf.data.Dataset.from_tensor_slices((lesson["pixels"], lesson["y_train"]))
+    return next(iter(batches.shuffle(4000, seed=0).batch(100)))
 
 
-def test_the_final_answers_are_served_as_they_were_drawn(ask, drawn):
-    assert np.array_equal(served(ask, "final", [2000], 8)[2000], drawn)
+def test_the_digits_are_served_as_they_were_drawn(ask, lesson, first_batch):
+    images, labels = [part.numpy() for part in first_batch]
+    digits = served(ask, "digits", "digits")
+    assert list(digits) == STEPS
+    assert np.array_equal(digits[0], lesson["np_digits"](images, labels)[0])
 
 
-def test_the_answers_of_the_training_are_served_as_they_were_drawn(ask, lesson, drawn):
-    steps = lesson["STEPS"].numpy().tolist()
-    answers = served(ask, "training/answers", steps, 8)
-    zeros = np.zeros(8, np.int64)  # what weights of zero answer
-    first = lesson["np_draw"](lesson["images"], lesson["truth"], zeros)
-    assert np.array_equal(answers[0], first)
-    assert np.array_equal(answers[steps[-1]], drawn)
-
-
-def test_the_gradients_of_the_training_are_served_as_they_were_drawn(ask, lesson):
-    steps = lesson["STEPS"].numpy().tolist()
-    heats = served(ask, "training/gradient", steps, 10)
-    zeros = tf.zeros([784, 10])
-    dw = (zeros - lesson["descend"](zeros, tf.constant(0, tf.int64))) / 0.3
-    expected = lesson["np_heat"](dw.numpy())  # of the first batch, by a plain tape
-    assert np.abs(np.int32(heats[0]) - np.int32(expected)).max() <= 3
-    assert not np.array_equal(heats[0], heats[steps[-1]])
+@pytest.mark.parametrize("spread", [1, 0.05])
+def test_the_gradients_are_those_of_a_plain_tape(ask, lesson, first_batch, spread):
+    images, labels = first_batch
+    first, _, tanh, _, last = lesson["two_layers"](spread)
+    with tf.GradientTape() as tape:
+        z = first(images)
+        h = tanh(z)
+        loss = tf.nn.sparse_softmax_cross_entropy_with_logits(
+            tf.cast(labels, tf.int64), last(h)
+        )
+        loss = tf.reduce_mean(loss)
+    for place, dy in zip("zh", tape.gradient(loss, [z, h]), strict=True):
+        pictures = served(ask, f"spread {spread}", f"gradient at {place}")
+        assert list(pictures) == STEPS
+        expected = lesson["np_heat"](dy.numpy())[0]
+        assert np.abs(np.int32(pictures[0]) - np.int32(expected)).max() <= 3
+        assert not np.array_equal(pictures[0], pictures[300])

@@ -1,24 +1,14 @@
-"""What `tf.summary.image` wrote for TensorBoard, read back as arrays."""
+"""The pictures that `tf.summary.image` wrote for TensorBoard, read back as arrays."""
 
-import numpy as np
 import tensorflow as tf
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 
-def read_pictures(logs, tag):
-    """The pictures of a tag (with its scope) in the event files of a folder.
-
-    Returns:
-        A dict from step to an array of pictures, (n, height, width, channels), uint8.
-
-    Raises:
-        KeyError: there is no such tag.
-    """
-    # The reader keeps ten records of a tag, chosen at random; 0 means all. A record
-    # holds the width, the height, then each picture as PNG.
-    reader = EventAccumulator(str(logs), size_guidance={"tensors": 0}).Reload()
-    found = {}
-    for event in reader.Tensors(tag):
-        pngs = tf.make_ndarray(event.tensor_proto)[2:]
-        found[event.step] = np.array([tf.io.decode_png(png).numpy() for png in pngs])
-    return found
+def read_pictures(run, tag):
+    """From step to picture, (height, width, channels), for a tag in a run's folder."""
+    # It keeps ten records of a tag, chosen at random; 0 means all.
+    reader = EventAccumulator(run, size_guidance={"tensors": 0}).Reload()
+    return {
+        event.step: tf.io.decode_png(tf.make_ndarray(event.tensor_proto)[2]).numpy()
+        for event in reader.Tensors(tag)  # [0] is the width, [1] the height
+    }

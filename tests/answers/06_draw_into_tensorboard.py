@@ -1,238 +1,131 @@
 """Answers to the exercises of lesson 06: wrong ones with a word of the hint, right ones
 of another form."""
 
-CELLS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+CELLS = 0, 1, 2, 3, 4, 6
+
+SPEC = "tf.TensorSpec([1, None, None, 3], tf.uint8)"
+MISTAKES = (
+    "def draw_mistakes(images, labels, scores):\n"
+    "    def f(images, labels, scores):\n"
+    "        answers = {answers}\n"
+    "        wrong = {wrong}\n"
+    "        titles = [{title} for a, b in zip(labels[wrong], answers[wrong])]\n"
+    "        return np_digits({images}, titles)\n"
+    f"    return py_func(f, [images, labels, scores], {SPEC})\n"
+)
+PARTS = {
+    "answers": "scores.argmax(axis=1)",
+    "wrong": "answers != labels",
+    "title": "f'{a}, not {b}'",
+    "images": "images[wrong]",
+}
+LIMIT = (
+    "def limit(x, longest, show):\n"
+    "    @tf.custom_gradient\n"
+    "    def pass_on(x):\n"
+    "        def grad(dy):\n"
+    "            {first}\n"
+    "            {then}\n"
+    "            return {dx}\n"
+    "        return {y}, grad\n"
+    "    return pass_on(x)\n"
+)
+
+
+def mistakes(**changed):
+    return MISTAKES.format(**{**PARTS, **changed})
+
+
+def limit(dx, first="show(dy)", then="pass", y="tf.identity(x)"):
+    return LIMIT.format(dx=dx, first=first, then=then, y=y)
+
+
+RIGHT_ROWS = "dy * longest / tf.maximum(tf.norm(dy, axis=1, keepdims=True), longest)"
 
 WRONG = {
     1: [
+        ("pictures 1, 4 and 7", mistakes(wrong="answers == labels")),
+        ("pictures 1, 4 and 7", mistakes(title="f'{b}, not {a}'")),
+        ("pictures 1, 4 and 7", mistakes(images="images")),
+        ("pictures 1, 4 and 7", mistakes(answers="scores.argmin(axis=1)")),
+        ("pictures 1, 4 and 7", mistakes(title="f'{a}'")),
+        ("nothing is to be drawn", mistakes(wrong="[1, 4, 7]")),
+        ("nine", mistakes(wrong="np.flatnonzero(answers != labels)[:3]")),
         (
-            "pixels and their order",
-            "def sheet(pictures):\n"
-            "    n, h, w, _ = pictures.shape\n"
-            "    return tf.reshape(tf.transpose(pictures, [2, 0, 1, 3]), [1, h, n * w, 3])\n",
-        ),
-        (
-            "float32",
-            "def sheet(pictures):\n"
-            "    rows = tf.concat(tf.unstack(pictures), 1)[None]\n"
-            "    return tf.cast(rows, tf.float32) / 255\n",
-        ),
-        (
-            "shape",
-            "def sheet(pictures):\n    return tf.concat(tf.unstack(pictures), 1)\n",
-        ),
-        (
-            "shape",
-            "def sheet(pictures):\n    return tf.concat(tf.unstack(pictures), 0)[None]\n",
-        ),
-        (
-            "numpy",
-            "def sheet(pictures):\n    return np.hstack(pictures.numpy())[None]\n",
-        ),
-        (
-            "pixels and their order",
-            "def sheet(pictures):\n"
-            "    return tf.concat(tf.unstack(pictures)[::-1], 1)[None]\n",
-        ),
-        (
-            "out of bounds",
-            "def sheet(pictures):\n"
-            "    return tf.concat([pictures[k] for k in range(8)], 1)[None]\n",
-        ),
-        (
-            "pixels",
-            "def sheet(pictures):\n"
-            "    return tf.reshape(tf.transpose(pictures, [1, 0, 2, 3]), [1, 140, -1, 3])\n",
-        ),
-        (
-            "shape",
-            "def sheet(pictures):\n    return np.hstack(final[:len(pictures)])[None]\n",
-        ),
-        (
-            "in a graph",
-            "def sheet(pictures):\n"
-            "    return tf.concat([one for one in pictures], axis=1)[None]\n",
-        ),
-        (
-            "tf.shape",
-            "def sheet(pictures):\n"
-            "    n, h, w, _ = pictures.shape\n"
-            "    rows = tf.transpose(pictures, [1, 0, 2, 3])\n"
-            "    return tf.reshape(rows, [1, h, n * w, 3])\n",
-        ),
-        (
-            "tf.shape",
-            "def sheet(pictures):\n    return tf.concat(tf.unstack(pictures), 1)[None]\n",
-        ),
-        (
-            "uint8",
-            "def sheet(pictures):\n"
-            "    return tf.cast(tf.concat(tf.unstack(pictures), 1)[None], tf.int32)\n",
-        ),
-        (
-            "uint8",
-            "def sheet(pictures):\n    return [tf.concat(tf.unstack(pictures), 1)]\n",
+            "inside a tf.function",
+            "def draw_mistakes(images, labels, scores):\n"
+            "    answers = np.argmax(scores, axis=1)\n"
+            "    wrong = answers != labels\n"
+            "    titles = [f'{a}, not {b}' for a, b in zip(labels[wrong], answers[wrong])]\n"
+            "    return tf.constant(np_digits(images[wrong], titles))\n",
         ),
     ],
     2: [
+        ("forward", limit(RIGHT_ROWS, y="tf.clip_by_norm(x, longest, axes=[1])")),
+        ("longest is 1", limit("tf.clip_by_norm(dy, longest)")),
+        ("longest is 1", limit("tf.clip_by_value(dy, -longest, longest)")),
         (
-            "largest element",
-            "def stretch_grad(op, dy):\n"
-            "    x, m = op.inputs[0], tf.reduce_max(op.inputs[0])\n"
-            "    largest = tf.cast(x == m, x.dtype)\n"
-            "    return dy / m + largest * tf.reduce_sum(dy * x) / m**2\n",
+            "longest is 1",
+            limit("dy * longest / tf.norm(dy, axis=1, keepdims=True)"),
         ),
         (
-            "largest element",
-            "def stretch_grad(op, dy):\n"
-            "    x, m = op.inputs[0], tf.reduce_max(op.inputs[0])\n"
-            "    return dy / m - tf.reduce_sum(dy * x) / m**2\n",
+            "longest is 1",
+            limit(
+                "dy / tf.maximum(tf.reduce_max(tf.abs(dy), 1, keepdims=True), longest)"
+            ),
         ),
+        ("longest is 1", limit("tf.clip_by_norm(dy, longest, axes=[0])")),
+        ("longest is 5", limit("tf.clip_by_norm(dy, 1.0, axes=[1])")),
         (
-            "largest element",
-            "def stretch_grad(op, dy):\n"
-            "    x, m = op.inputs[0], tf.reduce_max(op.inputs[0])\n"
-            "    largest = tf.cast(x == m, x.dtype)\n"
-            "    return dy / m - largest * dy * x / m**2\n",
+            "longest is 5",
+            limit(
+                "tf.where(tf.norm(dy, axis=1, keepdims=True) < longest, dy, dy / "
+                "tf.maximum(tf.norm(dy, axis=1, keepdims=True), 1))"
+            ),
         ),
-        (
-            "dy",
-            "def stretch_grad(op, dy):\n"
-            "    x, m = op.inputs[0], tf.reduce_max(op.inputs[0])\n"
-            "    largest = tf.cast(x == m, x.dtype)\n"
-            "    return dy / m - largest * tf.reduce_sum(x) / m**2\n",
-        ),
-        (
-            "tf.function",
-            "def stretch_grad(op, dy):\n"
-            "    x = op.inputs[0].numpy()\n"
-            "    m = x.max()\n"
-            "    return dy / m - (x == m) * np.sum(dy * x) / m**2\n",
-        ),
-        (
-            "float",
-            "def stretch_grad(op, dy):\n"
-            "    x, m = op.inputs[0], tf.reduce_max(op.inputs[0])\n"
-            "    largest = tf.cast(x == m, tf.float64)\n"
-            "    return dy / m - largest * tf.reduce_sum(dy * x) / m**2\n",
-        ),
-        (
-            "largest element",
-            "def stretch_grad(op, dy):\n"
-            "    x, m = op.inputs[0], tf.reduce_max(op.inputs[0])\n"
-            "    big = tf.cast(x == m, x.dtype)\n"
-            "    return dy / m - big * tf.reduce_sum((1 - big) * dy * x) / m**2\n",
-        ),
-        (
-            "matrix",
-            "def stretch_grad(op, dy):\n"
-            "    x, m = op.inputs[0], tf.reduce_max(tf.abs(op.inputs[0]))\n"
-            "    largest = tf.cast(x == m, x.dtype)\n"
-            "    return dy / m - largest * tf.reduce_sum(dy * x) / m**2\n",
-        ),
-    ],
-    3: [
-        (
-            "2 are wrong",
-            "def draw_mistakes(images, labels, guesses):\n"
-            "    return draw(images[:0], labels[:0], guesses[:0])\n",
-        ),
-        (
-            "2 are wrong",
-            "def draw_mistakes(images, labels, guesses):\n"
-            "    wrong = tf.cast(labels, tf.int64) == guesses\n"
-            "    return draw(*[tf.boolean_mask(a, wrong) for a in (images, labels, guesses)])\n",
-        ),
-        (
-            "none is wrong",
-            "def draw_mistakes(images, labels, guesses):\n"
-            "    return draw(images[3:7:3], labels[3:7:3], guesses[3:7:3])\n",
-        ),
-        (
-            "2 are wrong",
-            "def draw_mistakes(images, labels, guesses):\n"
-            "    wrong = labels != guesses\n"
-            "    return draw(images[wrong], labels[wrong], guesses[wrong])\n",
-        ),
-        (
-            "(8, 140, 120, 3)",
-            "def draw_mistakes(images, labels, guesses):\n"
-            "    def f(images, labels, guesses):\n"
-            "        wrong = labels != guesses\n"
-            "        return np_draw(images[wrong], labels[wrong], guesses[wrong])\n"
-            "    return py_func(f, [images, labels, guesses],\n"
-            "                   tf.TensorSpec([8, 140, 120, 3], tf.uint8))\n",
-        ),
-        (
-            "inside a tf.function",
-            "def draw_mistakes(images, labels, guesses):\n"
-            "    wrong = np.asarray(labels) != np.asarray(guesses)\n"
-            "    return draw(np.asarray(images)[wrong], np.asarray(labels)[wrong],\n"
-            "                np.asarray(guesses)[wrong])\n",
-        ),
-        (
-            "2 are wrong",
-            "def draw_mistakes(images, labels, guesses):\n"
-            "    wrong = tf.cast(labels, tf.int64) != guesses\n"
-            "    return draw(tf.boolean_mask(images, wrong), labels, guesses)\n",
-        ),
-        (
-            "all 5 are wrong",
-            "def draw_mistakes(images, labels, guesses):\n"
-            "    wrong = tf.cast(truth, tf.int64) != guesses\n"
-            "    return draw(*[tf.boolean_mask(a, wrong) for a in (images, labels, guesses)])\n",
-        ),
-        (
-            "uint8",
-            "def draw_mistakes(images, labels, guesses):\n"
-            "    wrong = tf.cast(labels, tf.int64) != guesses\n"
-            "    inputs = images, labels, guesses\n"
-            "    pictures = draw(*[tf.boolean_mask(a, wrong) for a in inputs])\n"
-            "    return tf.cast(pictures, tf.int32)\n",
-        ),
-        (
-            "all 5 are wrong",
-            "def draw_mistakes(images, labels, guesses):\n"
-            "    wrong = tf.abs(tf.cast(labels, tf.int64) - guesses) > 1\n"
-            "    inputs = images, labels, guesses\n"
-            "    return draw(*[tf.boolean_mask(a, wrong) for a in inputs])\n",
-        ),
+        ("as it arrives", limit("dy", f"dy = {RIGHT_ROWS}", "show(dy)")),
+        ("as it arrives", limit(RIGHT_ROWS, "pass")),
+        ("as it arrives", limit(RIGHT_ROWS, then="show(dy)")),
     ],
 }
 RIGHT = {
     1: [
-        "def sheet(pictures):\n"
-        "    shape = tf.shape(pictures)\n"
-        "    rows = tf.transpose(pictures, [1, 0, 2, 3])\n"
-        "    return tf.reshape(rows, [1, shape[1], -1, 3])\n",
-        "def sheet(pictures):\n"
-        "    n, h, w, c = [tf.shape(pictures)[k] for k in range(4)]\n"
-        "    rows = tf.einsum('nhwc->hnwc', tf.cast(pictures, tf.int32))\n"
-        "    return tf.cast(tf.reshape(rows, [1, h, n * w, c]), tf.uint8)\n",
-        "def sheet(pictures):\n"
-        "    columns = tf.transpose(pictures, [0, 2, 1, 3])\n"
-        "    one = tf.reshape(columns, [-1, tf.shape(pictures)[1], 3])\n"
-        "    return tf.transpose(one, [1, 0, 2])[None]\n",
+        "def draw_mistakes(images, labels, scores):\n"
+        "    answers = tf.argmax(scores, axis=1)\n"
+        "    wrong = tf.cast(labels, tf.int64) != answers\n"
+        "    inputs = [tf.boolean_mask(a, wrong) for a in (images, labels, answers)]\n"
+        "    def f(images, labels, answers):\n"
+        "        titles = [f'{a}, not {b}' for a, b in zip(labels, answers)]\n"
+        "        return np_digits(images, titles)\n"
+        f"    return py_func(f, inputs, {SPEC})\n",
+        "def draw_mistakes(images, labels, scores):\n"
+        "    def f(images, labels, scores):\n"
+        "        answers = np.argmax(scores, 1)\n"
+        "        rows = [k for k in range(len(labels)) if answers[k] != labels[k]][:8]\n"
+        "        titles = [str(labels[k]) + ', not ' + str(answers[k]) for k in rows]\n"
+        "        return np_digits(images[rows], titles)\n"
+        "    return tf.numpy_function(f, [images, labels, scores], tf.uint8)\n",
     ],
     2: [
-        "def stretch_grad(op, dy):\n"
-        "    x, y, m = op.inputs[0], op.outputs[0], tf.reduce_max(op.inputs[0])\n"
-        "    through_m = -tf.reduce_sum(dy * y) / m\n"
-        "    return dy / m + tf.where(y == 1, through_m, tf.zeros_like(x))\n",
-        "def stretch_grad(op, dy):\n"
-        "    x = op.inputs[0]\n"
-        "    return gradient(lambda x: dy * x / tf.reduce_max(x), x)\n",
-    ],
-    3: [
-        "def draw_mistakes(images, labels, guesses):\n"
-        "    def f(images, labels, guesses):\n"
-        "        wrong = labels != guesses\n"
-        "        return np_draw(images[wrong], labels[wrong], guesses[wrong])\n"
-        "    return py_func(f, [images, labels, guesses],\n"
-        "                   tf.TensorSpec([None, 140, 120, 3], tf.uint8))\n",
-        "def draw_mistakes(images, labels, guesses):\n"
-        "    at = tf.where(tf.cast(labels, tf.int64) != guesses)[:, 0]\n"
-        "    return draw(tf.gather(images, at), tf.gather(labels, at),\n"
-        "                tf.gather(guesses, at))\n",
+        limit("tf.clip_by_norm(dy, longest, axes=[1])"),
+        "def limit(x, longest, show):\n"
+        "    def np_short(dy):\n"
+        "        length = np.sqrt((dy**2).sum(axis=1))\n"
+        "        return dy / np.where(length > longest, length / longest, 1)[:, None]\n"
+        "    def grad(op, dy):\n"
+        "        show(dy)\n"
+        "        return py_func(np_short, [dy], tf.TensorSpec(dy.shape, dy.dtype))\n"
+        "    spec = tf.TensorSpec(x.shape, x.dtype)\n"
+        "    return py_func(lambda x: x, [x], spec, grad=grad)\n",
+        "def limit(x, longest, show):\n"
+        "    @tf.custom_gradient\n"
+        "    def shorten(x):\n"
+        "        def grad(dy):\n"
+        "            length = tf.norm(dy, axis=1)\n"
+        "            safe = tf.where(length > longest, length, 1)\n"
+        "            short = dy * longest / safe[:, None]\n"
+        "            return tf.where((length > longest)[:, None], short, dy)\n"
+        "        return tf.identity(x), grad\n"
+        "    return look(shorten(x), show)\n",
     ],
 }
