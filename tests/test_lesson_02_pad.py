@@ -3,7 +3,6 @@
 import numpy as np
 
 from notebooks.modules.lesson_02 import SCALE, DigitPad, centred, draw_line
-from notebooks.modules.lesson_04 import lines_run
 from utils import load_mnist
 
 BLANK = np.zeros((28, 28), np.float32)
@@ -64,15 +63,3 @@ def test_fingers_and_buttons():
     assert np.array_equal(pad.ink, samples[7])
     clear.click()
     assert not pad.ink.any() and "Nothing" in pad.said.value
-
-
-def test_lines_are_counted():
-    def loop(x):
-        return [value + 1 for value in x]
-
-    def no_loop(x):
-        return np.sum(np.asarray(x) + 1)
-
-    assert lines_run(loop, [1] * 9) > lines_run(loop, [1] * 2)
-    assert lines_run(no_loop, [1] * 9) == lines_run(no_loop, [1] * 2) > 0
-    assert lines_run(np.vectorize(abs), np.ones(9)) > 0
