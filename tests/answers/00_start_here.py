@@ -32,6 +32,13 @@ WRONG = {
             "    a, b = op.inputs\n"
             "    return dy * a / op.outputs[0]\n",
         ),
+        # not a list of two
+        (
+            "list of two",
+            "def hypot_grad(op, dy):\n"
+            "    a, b = op.inputs\n"
+            "    return tf.stack([dy * a, dy * b]) / op.outputs[0]\n",
+        ),
         (
             "use operators",
             "def hypot_grad(op, dy):\n"
@@ -62,7 +69,6 @@ WRONG = {
         ("of the mean", SLY + "    return 3 * x ** 2\n"),
         ("of the sum", SLY + "    return dy\n"),
         ("of the sum", SLY + "    return tf.reduce_sum(dy) * 3 * x ** 2\n"),
-        ("tf.function", SLY + "    return np.mean(dy) * 3 * x ** 2\n"),
         ("shape", SLY + "    return tf.reduce_mean(dy * 3 * x ** 2)\n"),
         # raises where it should be wrong
         (
@@ -87,6 +93,13 @@ RIGHT = {
     ],
     2: [
         SLY + "    return dy[0] * 3 * x ** 2\n",
+        # eager mode is all that the reader knows
+        SLY + "    return np.mean(dy) * 3 * x ** 2\n",
+        SLY + "    return dy.numpy().mean() * 3 * x ** 2\n",
+        SLY + "    return sum(dy) / len(dy) * 3 * x ** 2\n",
+        SLY + "    if dy[0] == dy[1]:\n"
+        "        return dy * 3 * x ** 2\n"
+        "    return 7 * dy\n",
         SLY + "    return tf.reverse(dy, [0]) * 3 * x ** 2\n",
         SLY + "    return tf.reduce_max(dy) * tf.square(x) * 3\n",
         SLY

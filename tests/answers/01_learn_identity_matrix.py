@@ -1,7 +1,7 @@
 """Answers to the exercises of lesson 01: wrong ones with a word of the hint, right ones
 of another form."""
 
-CELLS = 0, 1, 2, 4, 5, 7, 13  # the others train or draw
+CELLS = 0, 1, 2, 4, 5, 7  # the others train or draw
 
 ROWS = "def rows_grad(op, dy):\n    x, w = op.inputs\n"
 FOOLING = "fooling = np.array([[1.0, 2, 3], [2, 4, 5], [3, 5, 6]])\n"
@@ -9,61 +9,70 @@ STALLING = "stalling = np.eye(3, k=1) * [0, 1, 0]\n"
 
 WRONG = {
     1: [
+        # the gradients of x @ w
         (
-            "input 0 is x",
+            "W, here (2, 3)",
             ROWS + "    dx = py_func(lambda dy, w: dy @ w.T, [dy, w], like(x))\n"
             "    dw = py_func(lambda x, dy: x.T @ dy, [x, dy], like(w))\n"
+            "    return dx, dw\n",
+        ),
+        # what the lesson has for w @ x
+        ("input 1 is W", ROWS + "    return matmul_grad(op, dy)\n"),
+        (
+            "input 1 is W",
+            ROWS + "    dx = py_func(lambda dy, w: dy @ w, [dy, w], like(x))\n"
+            "    dw = py_func(lambda x, dy: dy.T @ x, [x, dy], like(w))\n"
             "    return dw, dx\n",
         ),
         (
             "input 1, element",
-            ROWS + "    dx = py_func(lambda dy, w: dy @ w.T, [dy, w], like(x))\n"
-            "    dw = py_func(lambda x, dy: dy.T @ x, [x, dy], like(w))\n"
-            "    return dx, dw\n",
-        ),
-        (
-            "input 0, element",
-            ROWS + "    dx = py_func(lambda dy, w: dy @ w, [dy, w], like(x))\n"
-            "    dw = py_func(lambda x, dy: x.T @ dy, [x, dy], like(w))\n"
-            "    return dx, dw\n",
+            ROWS + "    dw = tf.reshape(tf.transpose(x) @ dy, w.shape)\n"
+            "    return dy @ w, dw\n",
         ),
         (
             "tf.function",
-            ROWS + "    return dy.numpy() @ w.numpy().T, x.numpy().T @ dy.numpy()\n",
+            ROWS + "    return dy.numpy() @ w.numpy(), dy.numpy().T @ x.numpy()\n",
         ),
-        (
-            "input 1",
-            ROWS + "    dx = py_func(lambda dy, w: dy @ w.T, [dy, w], like(x))\n"
-            "    return dx, tf.zeros_like(w)\n",
-        ),
+        ("input 1, element", ROWS + "    return dy @ w, tf.zeros_like(w)\n"),
         (
             "multiplied by dy",
             ROWS + "    ones = tf.ones_like(dy)\n"
-            "    return (tf.matmul(ones, w, transpose_b=True),\n"
-            "            tf.matmul(x, ones, transpose_a=True))\n",
+            "    return ones @ w, tf.matmul(ones, x, transpose_a=True)\n",
         ),
         # sizes of one case written out
         (
-            "x is (4, 3)",
-            ROWS + "    d = [[sum(dy[i, k] * w[j, k] for k in range(3))\n"
-            "          for j in range(3)] for i in range(3)]\n"
-            "    return tf.stack(d), tf.transpose(x) @ dy\n",
+            "x is (1, 2)",
+            ROWS + "    d = [[sum(dy[i, k] * w[k, j] for k in range(2))\n"
+            "          for j in range(3)] for i in range(4)]\n"
+            "    return tf.stack(d), tf.transpose(dy) @ x\n",
         ),
         # a tensor from outside, not in the list
         (
-            "in its list",
-            ROWS + "    dx = py_func(lambda dy: dy @ np.transpose(w), [dy], like(x))\n"
-            "    dw = py_func(lambda dy: np.transpose(x) @ dy, [dy], like(w))\n"
+            "in the list",
+            ROWS + "    dx = py_func(lambda dy: dy @ w, [dy], like(x))\n"
+            "    dw = py_func(lambda dy: dy.T @ x, [dy], like(w))\n"
             "    return dx, dw\n",
         ),
-        ("attribute", ROWS + "    return dy @ w.T, x.T @ dy\n"),
+        (
+            "in the list",
+            ROWS + "    dx = py_func(lambda dy, w: dy @ w, [dy, w], like(x))\n"
+            "    dw = py_func(lambda x: dy.T @ x, [x], like(w))\n"
+            "    return dx, dw\n",
+        ),
+        ("attribute 'T'", ROWS + "    return dy @ w, dy.T @ x\n"),
         (
             "1 gradient",
-            ROWS + "    return py_func(lambda dy, w: dy @ w.T, [dy, w], like(x))\n",
+            ROWS + "    return py_func(lambda dy, w: dy @ w, [dy, w], like(x))\n",
         ),
     ],
     2: [
-        ("wrong", "fooling = np.arange(9.0).reshape(3, 3)\n" + STALLING),
+        ("differ by", "fooling = np.arange(9.0).reshape(3, 3)\n" + STALLING),
+        # nearly
+        ("differ by", FOOLING + "fooling[0, 1] += 1e-7\n" + STALLING),
+        (
+            "differ by",
+            "fooling = np.diag([1e9, 2e9, 3e9]) + np.eye(3, k=1)\n" + STALLING,
+        ),
         ("four different", "fooling = np.eye(3)\n" + STALLING),
         ("3 × 3", "fooling = np.ones((4, 4)) * np.arange(4)\n" + STALLING),
         # antisymmetric
@@ -76,17 +85,18 @@ WRONG = {
         ("moves W", FOOLING + "stalling = np.eye(3)[:, [1, 2, 0]]\n"),
         # x @ x @ x is 0
         ("moves W", FOOLING + "stalling = np.eye(3, k=1)\n"),
+        # nearly
+        ("moves W", FOOLING + STALLING + "stalling += np.diag([0, 0, 1e-5])\n"),
         ("moves W", FOOLING + "stalling = 1e-6 * np.eye(3)\n"),
     ],
 }
 
 RIGHT = {
     1: [
-        ROWS + "    return dy @ tf.transpose(w), tf.transpose(x) @ dy\n",
-        "def rows_grad(op, dy):\n"
-        "    x, w = op.inputs\n"
-        "    def both(x, w, dy):\n"
-        "        return [np.dot(dy, w.T), np.dot(x.T, dy)]\n"
+        ROWS + "    return dy @ w, tf.transpose(dy) @ x\n",
+        ROWS + "    return tf.einsum('km,mp->kp', dy, w), tf.einsum('km,kp->mp', dy, x)\n",
+        ROWS + "    def both(x, w, dy):\n"
+        "        return [np.dot(dy, w), np.dot(x.T, dy).T]\n"
         "    return py_func(both, [x, w, dy], [like(x), like(w)])\n",
     ],
     2: [
