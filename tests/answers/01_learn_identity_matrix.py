@@ -94,7 +94,8 @@ WRONG = {
 RIGHT = {
     1: [
         ROWS + "    return dy @ w, tf.transpose(dy) @ x\n",
-        ROWS + "    return tf.einsum('km,mp->kp', dy, w), tf.einsum('km,kp->mp', dy, x)\n",
+        ROWS
+        + "    return tf.einsum('km,mp->kp', dy, w), tf.einsum('km,kp->mp', dy, x)\n",
         ROWS + "    def both(x, w, dy):\n"
         "        return [np.dot(dy, w), np.dot(x.T, dy).T]\n"
         "    return py_func(both, [x, w, dy], [like(x), like(w)])\n",

@@ -52,7 +52,8 @@ WRONG = {
         ),
         (  # the central difference on both sides
             "left and right",
-            LOOP + "        left[j] = np.sum(dy * (f(x + step) - f(x - step))) / (2 * h)\n"
+            LOOP
+            + "        left[j] = np.sum(dy * (f(x + step) - f(x - step))) / (2 * h)\n"
             "    return left, left\n",
         ),
         (  # sorted: the lower one, the higher one
@@ -78,7 +79,10 @@ WRONG = {
         ),
     ],
     2: [
-        ("60 inputs", "inputs = dy = np.random.default_rng(0).normal(size=60)\n" + ZERO),
+        (
+            "60 inputs",
+            "inputs = dy = np.random.default_rng(0).normal(size=60)\n" + ZERO,
+        ),
         ("5 inputs", "inputs = dy = [-1.0, 5.5, 5.6, 5.7, 7.0]\n" + ZERO),
         ("3 inputs and 1 dy", INPUTS + "dy = -4.0\n" + ZERO),
         ("ceiling at 5", "inputs = np.array([-1.0, 1.0, 7.0])\n" + DY + ZERO),
