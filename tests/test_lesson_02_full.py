@@ -66,11 +66,43 @@ def learns(train_accuracies, weights):
     assert np.mean(train_accuracies[-20:]) > 0.85
 
 
-def test_lesson_02_has_the_right_gradient_for_confident_mistakes():
-    names = lesson_namespace("sample", until="cross-entropy")
+@pytest.fixture(scope="module")
+def lesson_02():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT / "notebooks")
+        patch.syspath_prepend(ROOT / "notebooks")
+        yield lesson_namespace("sample", until="cross-entropy")
+
+
+def test_lesson_02_has_the_right_gradient_for_confident_mistakes(lesson_02):
     y, t, expected = wrong_and_sure()
-    dy = names["gradient"](lambda y: names["cross_entropy"](y, t), y)
+    dy = lesson_02["gradient"](lambda y: lesson_02["cross_entropy"](y, t), y)
     assert np.allclose(dy, expected)
+
+
+@pytest.mark.parametrize("size", [1, 1e4, 1e7, 1e12])
+def test_lesson_02_has_the_loss_of_tensorflow(lesson_02, size):
+    rng = np.random.default_rng(0)
+    y = np.float32(size * rng.normal(size=(50, 10)))
+    y[0] = np.float32(size)  # equal scores: the loss is log 10
+    t = np.float32(np.eye(10)[rng.integers(10, size=50)])
+    expected = lesson_02["tf"].nn.softmax_cross_entropy_with_logits(t, y)
+    assert np.allclose(lesson_02["cross_entropy"](y, t), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("loss, seeds_that_lose_digits", [
+    ("patched_loss", {"rate 3": {1, 2, 4}, "not divided": {1, 2, 3, 4}}),
+    ("patched_less", {"rate 3": set(), "not divided": {1, 2, 3, 4}}),
+    ("cross_entropy", {"rate 3": set(), "not divided": set()}),
+])  # fmt: skip
+def test_lesson_02_loses_digits_as_it_says(
+    lesson_02, capsys, loss, seeds_that_lose_digits
+):
+    lesson_02["try_out"](lesson_02[loss])
+    for line in capsys.readouterr().out.splitlines():
+        case, *runs = line.split(" | ")
+        lost = {seed for seed, run in enumerate(runs, 1) if not run.endswith("[]")}
+        assert lost == seeds_that_lose_digits[case.strip()], line
 
 
 def test_no_form_of_lesson_10_stops_learning():
