@@ -57,7 +57,7 @@ def train(say, steps, folder, text, stop=None, kinds=KINDS):
 
     `text` has the three functions. The steps are divided among `kinds`.
     """
-    os.environ["CUDA_VISIBLE_DEVICES"] = "-1"  # the op is Python: it runs on the CPU
+    os.environ["CUDA_VISIBLE_DEVICES"] = "-1"  # all share this machine; elsewhere: no
     # The strategy connects the workers, which has to come before the first op.
     strategy = tf.distribute.MultiWorkerMirroredStrategy()
     sys.path += map(str, Path(__file__).resolve().parents[1:3])
