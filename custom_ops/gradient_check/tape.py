@@ -3,7 +3,8 @@
 import numpy as np
 
 from ..tensorflow_start import tf
-from .verdict import PRECISIONS, line_of
+from .differences import Line
+from .verdict import PRECISIONS, precision_of
 
 
 def differentiable(tensor):
@@ -57,12 +58,12 @@ class Function:
     Attributes:
         xs: the inputs. ys: the outputs. moved: the names of the inputs that can be
             moved, and these. dtypes: the real dtypes of these and of the outputs.
+        precision: of the coarsest of them; rtol replaces its tolerance.
         x (n,), y (m,): the numbers of the moved inputs, and of the outputs.
-        unit (n,): what a step is relative to.
-        weights (K, m), precision: upstream gradients, and of the dtypes; to be set.
+        unit (n,): what a step is relative to. weights (K, m): the upstream gradients.
     """
 
-    def __init__(self, f, xs, names):
+    def __init__(self, f, xs, names, rtol=None):
         self.f, self.xs, self.ys = f, xs, outputs(f, xs)
         pairs = zip(names, xs, strict=True)
         self.moved = {name: x for name, x in pairs if differentiable(x)}
@@ -70,6 +71,7 @@ class Function:
         self.unit = np.concatenate(list(map(_unit, self.moved.values())))
         self.dtypes = {tensor.dtype.real_dtype.name
                        for tensor in [*self.moved.values(), *self.ys]}
+        self.precision = precision_of(self.dtypes, rtol) if self.ys else None
 
     def tensors(self, x):
         """All inputs of f, with the numbers of x in those that move."""
@@ -128,7 +130,8 @@ class Function:
         return changes
 
     def in_float64(self):
-        """The same f at the same x in float64; None where f does not compute so."""
+        """The same f at the same x in float64, with the tolerance of its own dtype;
+        None where f does not compute so."""
         try:
             xs = [tf.cast(x, tf.complex128 if x.dtype.is_complex else tf.float64)
                   if differentiable(x) else x for x in self.xs]
@@ -136,8 +139,12 @@ class Function:
         except Exception:  # f may do without float64
             return None
         same = [y.shape for y in twin.ys] == [y.shape for y in self.ys]
-        fine = same and twin.dtypes == {"float64"} and np.isfinite(twin.y).all()
-        return twin if fine and twin.dtypes != self.dtypes else None
+        wide = twin.dtypes == {"float64"} != self.dtypes
+        if not (same and wide and np.isfinite(twin.y).all()):
+            return None
+        twin.precision = twin.precision._replace(
+            rtol=self.precision.rtol, blur=self.precision.blur)
+        return twin
 
     def place(self, k):
         """The name of the input of number k of x, and which element it is."""
@@ -154,24 +161,21 @@ class Function:
 def _unit(x):
     """|x|, or where that is (nearly) 0 a hundredth of what it is elsewhere."""
     size = np.abs(x.numpy().astype(complex)).ravel()
-    floor = np.median(size[size > 0]) / 100 if size.any() else 1.0
+    floor = max(np.median(size[size > 0]) / 100, 1e-290) if size.any() else 1.0
     return np.repeat(np.maximum(size, floor), 1 + x.dtype.is_complex)
 
 
 def upstreams(function, reach, rng):
-    """Upstream gradients (m,) that show what a gradient does wrong, by their names.
-
-    Ones are easy to read. Random ones, every element with either sign. And random
-    ones that are the larger, up to reach, the less an output moves when all inputs
-    do, so that none is lost beside another.
-    """
-    movement = np.zeros(function.y.shape)
-    for _ in range(2 if function.x.size else 0):
-        line, stride = line_of(function, np.arange(function.x.size), rng)
-        movement = np.fmax(movement, np.abs(line.at(2**-11 * stride)[1]))
+    """Upstream gradients (m,), by their names: ones, which are easy to read; random
+    ones with either sign; and random ones that are the larger, up to reach, the less
+    an output moves when all inputs do, so that none is lost beside another."""
+    n, movement = function.x.size, np.zeros(function.y.size)
+    for _ in range(2 if n else 0):
+        line = Line(function, np.arange(n), rng)
+        movement = np.fmax(movement, np.abs(line.at(2**-11 * line.stride)[1]))
     size = rng.uniform(1.25, 2, (2, movement.size))  # never near 1
     sign = rng.choice([-1, 1], size.shape)[0]
-    known = movement[(movement > 0) & np.isfinite(movement)]
+    known = movement[movement > 0]
     middle = np.exp(np.log(known).mean()) if known.size else 1.0
     even = np.clip(middle / np.where(movement > 0, movement, middle), 1 / reach, reach)
     balanced = rng.permuted(size, axis=0)[0] * np.nan_to_num(even, nan=1.0)
