@@ -45,7 +45,7 @@ class GradientReport:
         undecided: how many elements could be called neither right nor wrong.
         largest_error: of the right ones, beside the largest derivative.
         second: the report on the second derivative; None for order=1.
-        lines: what `str(report)` shows, line by line.
+        lines: what `str(report)` shows.
     """
 
     def __init__(self, order, prefix=""):

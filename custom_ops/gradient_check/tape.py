@@ -3,7 +3,6 @@
 import numpy as np
 
 from ..tensorflow_start import tf
-from .differences import Line
 from .verdict import PRECISIONS, precision_of
 
 
@@ -86,11 +85,10 @@ class Function:
         """The numbers of the outputs where those of the inputs are x."""
         return flat(outputs(self.f, self.tensors(x)))
 
-    def gradients(self, weights=None, compute=None, x=None):
+    def gradients(self, compute=None, x=None):
         """The outputs; gradients (K, n), a row for each upstream gradient; and which
         numbers have none. compute: what `compiled` returns. x: elsewhere than at x."""
-        dys = [like(self.ys, row) for row in
-               (self.weights if weights is None else weights)]
+        dys = [like(self.ys, row) for row in self.weights]
         xs = self.xs if x is None else self.tensors(x)
         ys, rows = compute(*xs) if compute else vjps(self.f, xs, dys)
         for (name, x), dx in zip(self.moved.items(), rows[0], strict=True):
@@ -163,21 +161,3 @@ def _unit(x):
     size = np.abs(x.numpy().astype(complex)).ravel()
     floor = max(np.median(size[size > 0]) / 100, 1e-290) if size.any() else 1.0
     return np.repeat(np.maximum(size, floor), 1 + x.dtype.is_complex)
-
-
-def upstreams(function, reach, rng):
-    """Upstream gradients (m,), by their names: ones, which are easy to read; random
-    ones with either sign; and random ones that are the larger, up to reach, the less
-    an output moves when all inputs do, so that none is lost beside another."""
-    n, movement = function.x.size, np.zeros(function.y.size)
-    for _ in range(2 if n else 0):
-        line = Line(function, np.arange(n), rng)
-        movement = np.fmax(movement, np.abs(line.at(2**-11 * line.stride)[1]))
-    size = rng.uniform(1.25, 2, (2, movement.size))  # never near 1
-    sign = rng.choice([-1, 1], size.shape)[0]
-    known = movement[movement > 0]
-    middle = np.exp(np.log(known).mean()) if known.size else 1.0
-    even = np.clip(middle / np.where(movement > 0, movement, middle), 1 / reach, reach)
-    balanced = rng.permuted(size, axis=0)[0] * np.nan_to_num(even, nan=1.0)
-    return {"ones": flat(map(tf.ones_like, function.ys)), "random": size[0] * sign,
-            "random, larger where an output moves less": -sign * balanced}

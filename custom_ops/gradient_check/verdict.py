@@ -32,16 +32,15 @@ class Finding(namedtuple(
         "Finding", "where kind analytic numeric error low high bad unsure")):
     """What was found of some elements that move together, mostly of one.
 
-    where: their numbers. kind: of the place, as in `differences.Slopes`. The others are
-    arrays with an entry for each upstream gradient. analytic: what TensorFlow computes.
-    low, high: the slopes of the sides. numeric: what lies between them next to
-    analytic, and error: by how much it may be off. bad: that analytic is wrong.
-    unsure: that neither right nor wrong can be told.
+    where: their numbers. kind: as in `differences.Slopes`. The others are arrays with
+    an entry for each upstream gradient, as in `report.Element`: numeric lies between
+    low and high, next to analytic. bad: wrong; unsure: neither wrong nor right.
     """
 
     @property
     def gap(self):
-        return np.nan_to_num(np.abs(self.analytic - self.numeric), nan=np.inf)
+        gap = np.abs(self.analytic - self.numeric)
+        return np.where(np.isnan(gap), np.inf, gap)
 
 
 def precision_of(dtypes, rtol=None):
@@ -71,15 +70,11 @@ class Comparison:
         """A `Finding` of the elements of these numbers, all moved together."""
         line, step = Line(self.f, where, self.rng), self.precision.step
         analytic = self.gradient[:, where] @ line.direction[where]
-        if self.missing[where].any():
-            # Right only where f is constant, at x and away from it.
-            found = self._look_closer(line, analytic)
-            bad = found.bad.any() or not self._constant(line)
-            return found._replace(bad=np.full(len(analytic), bad),
-                                  unsure=found.unsure & ~bad)
         found = (self._look_first(line, analytic, step)
                  or self._look_first(line, analytic, step / 64)
                  or self._look_closer(line, analytic))
+        if self.missing[where].any() and not self._constant(line):
+            found = found._replace(bad=np.ones(len(analytic), bool))
         self.wrong += bool(found.bad.any())
         return found
 
@@ -108,7 +103,8 @@ class Comparison:
                        numeric, numeric, bad, np.zeros(len(bad), bool))
 
     def _constant(self, line):
-        """Whether no output moves, but for rounding, at some places far and near."""
+        """Whether no output moves, but for rounding, at x and away from it: only there
+        no gradient is needed."""
         eps, far = self.precision.eps, 2.0
         if line.where.size == 1:
             far *= max(line.stride, 1.0)
@@ -149,6 +145,6 @@ class Comparison:
         known |= gap + error <= np.maximum(
             p.blur * np.maximum(size, np.abs(analytic)),
             1e-10 * largest + 1e-12 * heavy.max(axis=1, initial=0))
-        known[-1] = True  # what moves little is lost in rounding, however it counts
+        known[2] = True  # what moves little is lost in rounding, however it counts
         unsure = ~bad & (~known | stairs)
         return Finding(where, kind, analytic, numeric, error, low, high, bad, unsure)
