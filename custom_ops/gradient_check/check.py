@@ -112,15 +112,15 @@ class _Check:
 
     def run(self):
         """The order of steps; returns the report, or raises AssertionError."""
-        self.evaluate()
-        self.choose_directions()
-        self.choose_upstream_gradients()
+        self.evaluate()  # f as it is: own; and in float64: fine
+        self.choose_directions()  # parts of the elements
+        self.choose_upstream_gradients()  # rows of weights
         self.eager, self.missing = self.gradients("eager mode")
         if not np.isfinite(self.eager).all():  # or is only dy too large for the dtype?
             self.own.weights[1:] /= 32
             self.eager, self.missing = self.gradients("eager mode")
         self.reference = self.gradients_in_float64()
-        self.compare_with_differences()
+        self.compare_with_differences()  # a Finding for each part
         self.compare_with_float64("eager mode", self.eager, self.missing)
         in_graph = self.gradients("tf.function")
         self.compare_with_float64("tf.function", *in_graph)

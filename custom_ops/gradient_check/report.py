@@ -110,9 +110,8 @@ class GradientReport:
                          "undecided: rounding, waves or corners of f hide the "
                          "gradient; another x, a smaller f or a wider dtype would help")
         for one in [one for one in self.elements if one.verdict == "undecided"][:1]:
-            around = "" if not np.isfinite(one.error) else (
-                f", numeric {short(one.numeric)} give or take {one.error:.0e}")
-            lines.append(f"such as {one.place}: analytic {short(one.analytic)}{around}")
+            lines.append(f"such as {one.place}: analytic {short(one.analytic)}, "
+                         f"numeric {short(one.numeric)} give or take {one.error:.0e}")
         return lines
 
     def _lines_of_worst(self):
