@@ -12,7 +12,6 @@ the values of f instead of guessed from its rounding: More and Wild, Estimating
 computational noise, SIAM Journal on Scientific Computing 33 (2011) 1292-1314.
 """
 
-import math
 from collections import namedtuple
 
 import numpy as np
@@ -27,9 +26,9 @@ FINE, SINGLE, COARSE = 1e-10, 2**-21, 2e-6
 Slopes = namedtuple("Slopes", "kind left right error")
 Slopes.__doc__ = """What was found at x: arrays with one entry for each output.
 
-kind: "smooth"; "kink"; "jump"; "constant", if it never moves; or "stairs": constant
-close to x, but for stairs so low that they may be rounding in f, so that its slope may
-be the one that was found, or 0; "float32": stairs as low as float32 rounds.
+kind: "smooth"; "kink"; "jump"; or "stairs": constant close to x, but for stairs so low
+that they may be rounding in f, so that its slope may be the one that was found, or 0;
+"float32": stairs as low as float32 rounds.
 left, right: the slopes beside x, the same ones where f is smooth.
 error: by how much these may be off, or infinity.
 """
@@ -43,76 +42,69 @@ _Fit = namedtuple("_Fit", "slope error value value_error reach misfit")
 
 
 class Line:
-    """f along the line from x in a direction.
+    """A function f along a line through its x: where some numbers move, and how far.
 
-    Args:
-        f: from a vector of n numbers to one of m.
-        x, direction: vectors of n numbers.
-        y: f(x). rounded: turns a vector into the nearest one that f can be given.
+    One number moves by itself; many move in proportion to their units, at random so
+    that errors do not cancel. f has x, y = f(x), unit and rounded, as `tape.Function`.
+    where: the numbers that move. stride: the unit of t.
     """
 
-    def __init__(self, f, x, direction, y, rounded):
-        self.f, self.x, self.y, self.rounded = f, x, y, rounded
-        self.direction, self.known = direction, {}
-        self.along = direction / np.sum(direction**2)
+    def __init__(self, f, where, rng):
+        self.f, self.where = f, where
+        self.direction, self.stride = np.zeros(f.x.size), 1.0
+        if where.size == 1:
+            self.direction[where], self.stride = 1.0, f.unit[where[0]]
+        else:
+            sizes = rng.uniform(0.5, 1, where.size) * rng.choice([-1, 1], where.size)
+            self.direction[where] = f.unit[where] * sizes
+        squares = np.sum(self.direction**2)
+        self.along = self.direction / squares
         # How many steps of t = 1 the distance from 0 is: rounding goes by that.
-        self.size = np.sqrt(np.sum(x[direction != 0] ** 2) / np.sum(direction**2))
+        self.size = np.sqrt(np.sum(f.x[where] ** 2) / squares)
 
     def at(self, t):
         """How far a step of t goes, and the change of y.
 
         Where f raises, is not finite, or returns another shape, f ends: nan.
         """
-        if t not in self.known:
-            point = self.rounded(self.x + t * self.direction)
-            try:
-                change = self.f(point) - self.y
-            except Exception:
-                change = np.nan
-            if np.shape(change) != self.y.shape or not np.isfinite(point).all():
-                change = np.full(self.y.shape, np.nan)
-            # No matrix product: for one so small its threads wait for each other.
-            real = float(np.sum(self.along * (point - self.x)))
-            self.known[t] = real, np.where(np.isfinite(change), change, np.nan)
-        return self.known[t]
+        f, change = self.f, np.nan
+        point = f.rounded(f.x + t * self.direction)
+        try:
+            change = f(point) - f.y
+        except Exception:
+            pass
+        if np.shape(change) != f.y.shape or not np.isfinite(point).all():
+            change = np.full(f.y.shape, np.nan)
+        # No matrix product: for one so small its threads wait for each other.
+        real = float(np.sum(self.along * (point - f.x)))
+        return real, np.where(np.isfinite(change), change, np.nan)
 
 
-def four_steps(line, t):
-    """A first look, two steps to each side: the slope of each output by all four, how
-    far the slopes of the two sides, and those of the two sizes, are apart."""
-    below, low, high, above = (line.at(size)[1] for size in (-2 * t, -t, t, 2 * t))
-    near, far = (high - low) / (2 * t), (above - below) / (4 * t)
-    left, right = (below - 4 * low) / (2 * t), (4 * high - above) / (2 * t)
-    return (4 * near - far) / 3, right - left, near - far
-
-
-def slopes(line, stride, longest, precision, weights):
+def slopes(line, longest, precision, weights):
     """Find `Slopes` at x by steps of many sizes to both sides, up to the longest.
 
-    stride: the unit of the steps. weights (K, m): of more than 256 outputs these K
-    sums are looked at in their place. Returns `Slopes`, and the weights for them.
+    longest: in units of the stride of the line. weights (K, m): of more than 256
+    outputs these K sums are looked at in their place. Returns `Slopes`, and the
+    weights for them.
     """
     eps, kept, last = precision.eps, [], np.zeros(2)
     ratio = np.clip(eps ** (-1 / 22), np.sqrt(2), 4)
-    first, end = np.log(np.array([eps, longest]) / 0.12 / math.pi) / np.log(ratio)
-    for size in 0.12 * math.pi * ratio ** np.arange(np.ceil(first), end) * stride:
+    powers = np.arange(np.ceil(np.log(eps / longest) / np.log(ratio)), 1)
+    for size in longest * line.stride * ratio**powers:
         left, right = line.at(-size), line.at(size)
         lengths = np.array([-left[0], right[0]])
         if (lengths > last * (1 + 1e-9)).all():  # rounding does reach another point
             kept.append((lengths, left[1], right[1]))
             last = lengths
-    y = np.abs(line.y)
-    if not kept:
-        return Slopes(np.full(y.size, "smooth"), *np.zeros((2, y.size)),
-                      np.full(y.size, np.inf)), weights
     lengths, below, above = map(np.stack, zip(*kept, strict=True))
+    y = np.abs(line.f.y)
     change = np.concatenate([below[::-1], np.zeros((1, y.size)), above])
     moved = (change != 0).any(axis=0)  # nan is not 0 either
     if moved.sum() > 256:
         y, change = np.linalg.norm(weights * y, axis=1), change @ weights.T
         moved, weights = np.ones(len(y), bool), np.eye(len(weights))
-    kind, found = np.full(y.size, "constant"), np.zeros((3, y.size))
-    found[2] = 4 * (eps * y + precision.tiny) / last.max()
+    kind, found = np.full(y.size, "smooth", object), np.zeros((3, y.size))
+    found[2] = 4 * eps * (y if moved.any() else np.maximum(y, 1)) / last.max()
     if moved.any():
         t = np.concatenate([-lengths[::-1, 0], [0.0], lengths[:, 1]])
         steps = _Steps(t, change[:, moved], y[moved], len(kept), eps, line.size)
@@ -143,8 +135,7 @@ def _stairs(steps, fits):
 
     Rounding makes low stairs, and a polynomial over hundreds of them goes through
     them as near as one stair. Returns for each output what kind of place it is, or "";
-    the height of a stair that is rounding (0 if f does not round so); and else how
-    far f is constant (0 if it is not).
+    the height of a stair that is rounding, or 0; and else how far f is constant, or 0.
     """
     misfit, reach = (np.concatenate([fit[i] for fit in fits]) for i in (5, 4))
     sides = np.nan_to_num(np.stack([steps.change[:steps.count][::-1],
@@ -172,29 +163,21 @@ def _sides(steps, slope, error, height):
         _best(steps, list(_fits(steps, signs, 6, 3)), height)
         for signs in ((-1,), (-1, 0), (1,), (1, 0)))
     leap = np.abs(low_alone[2] - high_alone[2]) > low_alone[3] + high_alone[3]
-    beside = np.maximum(low_alone[1], high_alone[1])
-    # Long steps take a bend for a kink, a slope for a jump: short ones know better.
-    jump = leap & (beside < error / 4) & (error > np.abs(slope) / 50)
+    # Long steps take a slope for a jump: short ones know better.
+    jump = leap & (np.maximum(low_alone[1], high_alone[1]) < error / 4)
     low, high = np.where(jump, (low_alone, high_alone), (low, high))[:, :2]
-    both, gap = np.maximum(low[1], high[1]), np.abs(low[0] - high[0])
-    better = both < error / 2
-    bend = better & ~jump & (gap > low[1] + high[1])
-    kink = bend & (error > gap / 50)
-    calm = better & ~bend & ~jump  # each side by itself is known better
-    slope = np.where(calm, (low[0] + high[0]) / 2, slope)
+    both = np.maximum(low[1], high[1])
+    kink = ~jump & (both < error / 2) & (np.abs(low[0] - high[0]) > low[1] + high[1])
     left, right = (np.where(jump | kink, side[0], slope) for side in (low, high))
-    error = np.select([calm, jump | kink], [both + gap / 2, both], error)
-    return np.select([jump, kink], ["jump", "kink"], "smooth"), left, right, error
+    return (np.select([jump, kink], ["jump", "kink"], "smooth"), left, right,
+            np.where(jump | kink, both, error))
 
 
 def _best(steps, fits, height):
     """The best polynomial of each output: its slope and the error of that, its value
     at 0 and the error of that. height: of the stairs that rounding makes."""
-    m = steps.y.size
-    if not fits:
-        return np.zeros(m), np.full(m, np.inf), np.zeros(m), np.full(m, np.inf)
     fit = _Fit(*map(np.concatenate, zip(*fits, strict=True)))
-    reach, column = fit.reach[:, None], np.arange(m)
+    reach, column = fit.reach[:, None], np.arange(steps.y.size)
     # f may round x as well, and at steps of a few roundings all of them are in step.
     of_x = SURE * steps.eps / 4 * steps.size_of_x / reach * np.abs(fit.slope)
     error = np.maximum(fit.error, height / reach) + of_x
@@ -213,19 +196,19 @@ def _fits(steps, sides, width, highest):
     A group are the points of the sides (-1, 0 for x itself, 1) at so many sizes in a
     row; there is one for each largest size. All smaller ones have to be met as well.
     """
-    count, t, eps = steps.count, steps.t, steps.eps
+    count, eps = steps.count, steps.eps
     width = min(width, count)
     size = np.arange(width, count + 1)[:, None] - np.arange(width)
     parts = [count + s * size if s else np.full((len(size), 1), count) for s in sides]
     index = np.concatenate(parts, axis=1)
+    values, t = steps.change[index], steps.t[index]
     place = np.arange(2 * count + 1) - count
     inside = np.isin(np.sign(place), sides) & (np.abs(place) < size[:, -1:])
-    reach = np.abs(t[index]).max(axis=1)[:, None]
-    powers = (t[index] / reach)[..., None] ** np.arange(highest + 3)
-    values = steps.change[index]
-    largest, spread = np.abs(values).max(axis=1), np.ptp(values, axis=1)
-    sure = eps / 4 * (steps.y + largest)  # the results are rounded
+    reach = np.abs(t).max(axis=1)[:, None]
     highest = min(highest, index.shape[1] - 2)
+    powers = (t / reach)[..., None] ** np.arange(highest + 3)
+    largest, spread = np.abs(values).max(axis=1), np.ptp(values, axis=1)
+    rounding = eps * (steps.y + largest)
     for degree in range(highest, 0, -2 if highest > 3 else -1):
         used = powers[..., :degree + 1]
         solve = np.linalg.pinv(used, rcond=1e-13)
@@ -237,17 +220,16 @@ def _fits(steps, sides, width, highest):
         higher = powers[..., degree + 1:degree + 3]
         shown = np.linalg.norm(higher - used @ (solve @ higher), axis=1)
         leak = np.abs(solve[:, :2] @ higher) / np.maximum(shown, 1e-9)[:, None]
-        inner = (t / reach)[..., None] ** np.arange(degree + 1) @ coefficients
+        inner = (steps.t / reach)[..., None] ** np.arange(degree + 1) @ coefficients
         inner = np.where(inside[..., None], np.abs(inner - steps.change), 0).max(axis=1)
-        noise = np.max([norm / np.sqrt(index.shape[1] - degree - 1), inner / 2, sure],
-                       axis=0)
+        noise = np.max([norm / np.sqrt(index.shape[1] - degree - 1), inner / 2,
+                        rounding / 4], axis=0)
         gain = np.linalg.norm(solve[:, :2], axis=2)
         error = np.maximum(SURE * gain[..., None] * noise[:, None],
                            leak.max(axis=-1)[..., None] * norm[:, None])
         # Waves that are shorter than the steps look like noise: all of it is misfit.
         worst = np.maximum(np.abs(misfit).max(axis=1), inner)
-        waves = (worst > spread / 4) & (worst > 16 * eps * (steps.y + largest))
-        error[:, 1][waves] = np.inf
+        error[:, 1][(worst > spread / 4) & (worst > 16 * rounding)] = np.inf
         value, slope = np.nan_to_num(coefficients[:, :2], posinf=0, neginf=0).swapaxes(
             0, 1)
         error = np.nan_to_num(error, nan=np.inf, posinf=np.inf)

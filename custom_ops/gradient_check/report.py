@@ -21,6 +21,14 @@ class Element(namedtuple(
         others = f", and {self.others} others, all moved at once" if self.others else ""
         return f"{self.input}, element {self.index}{others}"
 
+    def shown(self, number):
+        """With as many digits as the error leaves."""
+        error = max(self.error, 1e-5 * abs(self.high - self.low), 1e-300)
+        if not np.isfinite(error):
+            return "unknown"
+        known = np.log10(abs(number) / error) if abs(number) > error else -1
+        return "0.0" if known < 0 else short(number, int(np.clip(known, 1, 4)))
+
 
 class GradientReport:
     """What `check_gradient` found; true if the gradient is right.
@@ -29,43 +37,34 @@ class GradientReport:
         verdict: "right", "wrong" or "undecided"; ok: whether it is "right".
         order, size: which derivative was checked, and of how many elements.
         elements: an `Element` for each that was moved, in order, or for each random
-            direction. The upstream gradient is one of ones; where only a random one
-            shows an error, it is that one.
+            direction; for the upstream gradient of ones, if that shows the error.
         worst: the wrong `Element` with the largest error, or None.
-        mode, upstream: where it was found: in eager mode or in a tf.function, and for
-            which upstream gradient.
+        mode, upstream: in which it was found, and for which upstream gradient.
         problem: what is wrong where it is no element, or "".
         kinks, jumps: those at which f bends or jumps.
         undecided: how many elements could be called neither right nor wrong.
         largest_error: of the right ones, beside the largest derivative.
         second: the report on the second derivative; None for order=1.
-        lines: what `str(report)` shows, line by line.
+        lines: what `str(report)` shows.
     """
 
     def __init__(self, order, prefix=""):
         self.order, self.prefix, self.size, self.elements = order, prefix, 0, []
         self.verdict, self.problem, self.worst, self.hints = "undecided", "", None, []
         self.mode, self.upstream, self.directions, self.second = "", "", None, None
-        self.undecided, self.remedy, self.largest_error, self.shown = 0, "", 0.0, 0.0
-
-    @property
-    def ok(self):
-        return self.verdict == "right"
+        self.undecided, self.largest_error, self.shown = 0, 0.0, 0.0
 
     def __bool__(self):
-        return self.ok
+        return self.verdict == "right"
 
-    @property
-    def kinks(self):
-        return [one for one in self._right("kink") if short(one.low) != short(one.high)]
-
-    @property
-    def jumps(self):
-        return self._right("jump")
+    ok = property(__bool__)
+    kinks = property(lambda self: self._right("kink"))
+    jumps = property(lambda self: self._right("jump"))
 
     def _right(self, kind):
         return [one for one in self.elements if one.kind == kind
-                and one.verdict == "right" and one.analytic is not None]
+                and one.verdict == "right" and one.analytic is not None
+                and (kind == "jump" or one.shown(one.low) != one.shown(one.high))]
 
     @property
     def lines(self):
@@ -73,19 +72,14 @@ class GradientReport:
             return (self.prefix + self.problem).split("\n")
         if self.worst:
             return self._lines_of_worst()
-        second, head = self.second, f"gradient {self.verdict}: "
-        if not self.ok:
-            head += f"{self.undecided} of {self.size} elements"
-        elif self.undecided:
-            head += (f"{self.size - self.undecided} of {self.size} elements, "
-                     f"{self.undecided} undecided")
-        else:
-            head += f"{self.size} elements"
-        if second and second.undecided:
-            head += (f", of the second derivative {second.undecided} of {second.size} "
-                     "undecided")
-        head += f", order {self.order}, eager and tf.function"
-        return [head, *self._lines(), *(second._lines() if second else [])]
+        elements = f"{self.size} elements"
+        if self.undecided:
+            elements = f"{self.undecided} of {elements}"
+            if self.ok:
+                elements = f"{self.size} elements, {self.undecided} undecided"
+        head = (f"gradient {self.verdict}: {elements}, order {self.order}, eager and "
+                "tf.function")
+        return [head, *self._lines(), *(self.second._lines() if self.second else [])]
 
     def __str__(self):
         return "\n".join(self.lines)
@@ -103,28 +97,35 @@ class GradientReport:
         without = [one.input for one in self.elements if one.analytic is None]
         lines += [f"{name}: no gradient, and none is needed: near x no output moves "
                   "with it" for name in dict.fromkeys(without) if not self.undecided]
-        for places in self.kinks, self.jumps:
-            lines += map(_sentence, places[:5])
+        for places, lies in ((self.kinks, "lies between the slopes {} and {}"),
+                             (self.jumps, "is that beside it, {} to {}")):
+            lines += [f"{one.place}: a {one.kind}, the gradient "
+                      f"{one.shown(one.analytic)} "
+                      + lies.format(one.shown(one.low), one.shown(one.high))
+                      for one in places[:5]]
             if len(places) > 5:
                 lines.append(f"and {len(places) - 5} more like this")
         if self.undecided:
             lines.append(f"{self.prefix}{self.undecided} of {self.size} elements "
                          "undecided: rounding, waves or corners of f hide the "
-                         f"gradient; {self.remedy} would help")
+                         "gradient; another x, a smaller f or a wider dtype would help")
         for one in [one for one in self.elements if one.verdict == "undecided"][:1]:
-            around = "" if not np.isfinite(one.error) else (
-                f", numeric {short(one.numeric)} give or take {one.error:.0e}")
-            lines.append(f"such as {one.place}: analytic {short(one.analytic)}{around}")
+            lines.append(f"such as {one.place}: analytic {short(one.analytic)}, "
+                         f"numeric {short(one.numeric)} give or take {one.error:.0e}")
         return lines
 
     def _lines_of_worst(self):
         one, least = self.worst, "at least " if self.directions else ""
         count = sum(one.verdict == "wrong" for one in self.elements)
-        analytic, numeric = _apart(one)
+        numeric, digits = one.shown(one.numeric), 4
+        while short(one.analytic, digits) == numeric and digits < 17:
+            digits += 1  # as many as differ
+            numeric = short(one.numeric, digits)
+        analytic = short(one.analytic, digits)
         lines = [f"{one.place}: analytic {analytic}, numeric {numeric} ({least}{count} "
                  f"of {self.size} elements wrong)",
                  f"found in {self.mode}, upstream gradient: {self.upstream}"]
-        low, high = short(one.low), short(one.high)
+        low, high = one.shown(one.low), one.shown(one.high)
         if one.kind == "jump" or one.kind == "kink" and low != high:
             lines.append(f"f has a {one.kind} there, with the slopes {low} and {high}: "
                          "the gradient lies outside")
@@ -160,25 +161,3 @@ class GradientReport:
 def short(number, digits=4):
     """Few digits, with a point: 4.0 and not 4."""
     return "None" if number is None else str(float(f"{number:.{digits}g}"))
-
-
-def _apart(one):
-    """The analytic and the numeric derivative, with as many digits as differ."""
-    if not np.isfinite(one.error) or abs(one.numeric) <= one.error:
-        unknown = "0.0" if np.isfinite(one.error) else "unknown"
-        return short(one.analytic), unknown
-    known = np.log10(abs(one.numeric) / max(one.error, 1e-300))
-    numeric, digits = short(one.numeric, int(np.clip(known, 1, 4))), 4
-    while short(one.analytic, digits) == numeric and digits < 17:
-        digits += 1
-        numeric = short(one.numeric, digits)
-    return short(one.analytic, digits), numeric
-
-
-def _sentence(one):
-    none = max(1e-4 * abs(one.high - one.low), one.error)
-    a, low, high = (short(0.0 if abs(v) <= none else v)
-                    for v in (one.analytic, one.low, one.high))
-    return f"{one.place}: a {one.kind}, the gradient {a} " + (
-        f"lies between the slopes {low} and {high}" if one.kind == "kink" else
-        f"is that beside it, {low} to {high}")

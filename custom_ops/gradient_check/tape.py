@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..tensorflow_start import tf
-from .verdict import PRECISIONS, line_of
+from .verdict import PRECISIONS, precision_of
 
 
 def differentiable(tensor):
@@ -57,12 +57,12 @@ class Function:
     Attributes:
         xs: the inputs. ys: the outputs. moved: the names of the inputs that can be
             moved, and these. dtypes: the real dtypes of these and of the outputs.
+        precision: of the coarsest of them; rtol replaces its tolerance.
         x (n,), y (m,): the numbers of the moved inputs, and of the outputs.
-        unit (n,): what a step is relative to.
-        weights (K, m), precision: upstream gradients, and of the dtypes; to be set.
+        unit (n,): what a step is relative to. weights (K, m): the upstream gradients.
     """
 
-    def __init__(self, f, xs, names):
+    def __init__(self, f, xs, names, rtol=None):
         self.f, self.xs, self.ys = f, xs, outputs(f, xs)
         pairs = zip(names, xs, strict=True)
         self.moved = {name: x for name, x in pairs if differentiable(x)}
@@ -70,6 +70,7 @@ class Function:
         self.unit = np.concatenate(list(map(_unit, self.moved.values())))
         self.dtypes = {tensor.dtype.real_dtype.name
                        for tensor in [*self.moved.values(), *self.ys]}
+        self.precision = precision_of(self.dtypes, rtol) if self.ys else None
 
     def tensors(self, x):
         """All inputs of f, with the numbers of x in those that move."""
@@ -84,11 +85,10 @@ class Function:
         """The numbers of the outputs where those of the inputs are x."""
         return flat(outputs(self.f, self.tensors(x)))
 
-    def gradients(self, weights=None, compute=None, x=None):
+    def gradients(self, compute=None, x=None):
         """The outputs; gradients (K, n), a row for each upstream gradient; and which
         numbers have none. compute: what `compiled` returns. x: elsewhere than at x."""
-        dys = [like(self.ys, row) for row in
-               (self.weights if weights is None else weights)]
+        dys = [like(self.ys, row) for row in self.weights]
         xs = self.xs if x is None else self.tensors(x)
         ys, rows = compute(*xs) if compute else vjps(self.f, xs, dys)
         for (name, x), dx in zip(self.moved.items(), rows[0], strict=True):
@@ -128,7 +128,8 @@ class Function:
         return changes
 
     def in_float64(self):
-        """The same f at the same x in float64; None where f does not compute so."""
+        """The same f at the same x in float64, with the tolerance of its own dtype;
+        None where f does not compute so."""
         try:
             xs = [tf.cast(x, tf.complex128 if x.dtype.is_complex else tf.float64)
                   if differentiable(x) else x for x in self.xs]
@@ -136,8 +137,12 @@ class Function:
         except Exception:  # f may do without float64
             return None
         same = [y.shape for y in twin.ys] == [y.shape for y in self.ys]
-        fine = same and twin.dtypes == {"float64"} and np.isfinite(twin.y).all()
-        return twin if fine and twin.dtypes != self.dtypes else None
+        wide = twin.dtypes == {"float64"} != self.dtypes
+        if not (same and wide and np.isfinite(twin.y).all()):
+            return None
+        twin.precision = twin.precision._replace(
+            rtol=self.precision.rtol, blur=self.precision.blur)
+        return twin
 
     def place(self, k):
         """The name of the input of number k of x, and which element it is."""
@@ -154,26 +159,5 @@ class Function:
 def _unit(x):
     """|x|, or where that is (nearly) 0 a hundredth of what it is elsewhere."""
     size = np.abs(x.numpy().astype(complex)).ravel()
-    floor = np.median(size[size > 0]) / 100 if size.any() else 1.0
+    floor = max(np.median(size[size > 0]) / 100, 1e-290) if size.any() else 1.0
     return np.repeat(np.maximum(size, floor), 1 + x.dtype.is_complex)
-
-
-def upstreams(function, reach, rng):
-    """Upstream gradients (m,) that show what a gradient does wrong, by their names.
-
-    Ones are easy to read. Random ones, every element with either sign. And random
-    ones that are the larger, up to reach, the less an output moves when all inputs
-    do, so that none is lost beside another.
-    """
-    movement = np.zeros(function.y.shape)
-    for _ in range(2 if function.x.size else 0):
-        line, stride = line_of(function, np.arange(function.x.size), rng)
-        movement = np.fmax(movement, np.abs(line.at(2**-11 * stride)[1]))
-    size = rng.uniform(1.25, 2, (2, movement.size))  # never near 1
-    sign = rng.choice([-1, 1], size.shape)[0]
-    known = movement[(movement > 0) & np.isfinite(movement)]
-    middle = np.exp(np.log(known).mean()) if known.size else 1.0
-    even = np.clip(middle / np.where(movement > 0, movement, middle), 1 / reach, reach)
-    balanced = rng.permuted(size, axis=0)[0] * np.nan_to_num(even, nan=1.0)
-    return {"ones": flat(map(tf.ones_like, function.ys)), "random": size[0] * sign,
-            "random, larger where an output moves less": -sign * balanced}
