@@ -50,7 +50,7 @@ WRONG = {
         ("one row", FOUR_ROWS),
         ("each row", SOFTMAX + "    return p * (dp - np.sum(p * dp))\n"),
         ("each row", SOFTMAX + "    return p * (dp - np.sum(p * dp, axis=0))\n"),
-        ("sum over j", SOFTMAX + "    return p * (1 - p) * dp\n"),
+        ("every dp_j", SOFTMAX + "    return p * (1 - p) * dp\n"),
         ("dy", SOFTMAX + "    return p * (1 - p)\n"),
         ("each row", SOFTMAX + "    return dp * (p - np.sum(p * dp, 1)[:, None])\n"),
     ],
