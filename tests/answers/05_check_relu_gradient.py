@@ -1,7 +1,7 @@
 """Answers to the exercises of lesson 05: wrong ones with a word of the hint, right ones
 of another form."""
 
-CELLS = 0, 1, 2, 3, 4, 5, 6, 7, 14  # the others draw, or only show
+CELLS = 0, 1, 2, 3, 4, 5, 6, 8, 14  # the others draw, or only show
 
 MIXED = "def mixed_sides(f, x, dy):\n"
 ARRAYS = MIXED + "    left, right = np.zeros_like(x), np.zeros_like(x)\n"
@@ -61,11 +61,13 @@ WRONG = {
             LOOP + LEFT + RIGHT_SIDE + "    return np.sort([left, right], axis=0)\n",
         ),
         ("left and right", LOOP + LEFT + RIGHT_SIDE + "    return right, left\n"),
-        (  # works for vectors dy only
-            "one number",
-            LOOP + "        left[j] = dy @ (f(x) - f(x - step)) / h\n"
-            "        right[j] = dy @ (f(x + step) - f(x)) / h\n" + RETURN,
-        ),
+        *[  # steps that do not suit each x_j; where f is straight they do
+            (
+                "how large a step",
+                LOOP.replace("rule(x[j])", h) + LEFT + RIGHT_SIDE + RETURN,
+            )
+            for h in ("1.0", "0.5", "1e-3", "1e-9", "rule(x[0])", "rule(x.max())")
+        ],
         (  # moves x and leaves it there
             "which outputs",
             ARRAYS + "    y = f(x)\n"
@@ -95,9 +97,10 @@ WRONG = {
         ("0 inputs", "inputs = dy = np.zeros(0)\n" + ZERO),
         ("has to pass", "inputs = [np.nan, np.nan, np.nan]\n" + DY + ZERO),
         ("ValueError", 'inputs = ["one", "two", "three"]\n' + DY + ZERO),
-        ("have to choose", INPUTS + DY + "celu_x = 1e-3\n"),
-        ("have to choose", INPUTS + DY + "celu_x = -30.0\n"),
-        ("have to choose", INPUTS + DY + "celu_x = 1e9\n"),
+        *[
+            ("an edge", INPUTS + DY + f"celu_x = {x}\n")
+            for x in ("1e-3", "-30.0", "1e9", "np.nan", "np.inf", "-np.inf")
+        ],
         ("ValueError", INPUTS + DY + "celu_x = [0.0, 1.0]\n"),
     ],
 }
@@ -107,9 +110,12 @@ RIGHT = {
         "    left = [np.sum(dy * (f(x) - f(x - step))) for step in steps] / rule(x)\n"
         "    right = [np.sum(dy * (f(x + step) - f(x))) for step in steps] / rule(x)\n"
         "    return left, right\n",
+        LOOP + "        left[j] = dy @ (f(x) - f(x - step)) / h\n"
+        "        right[j] = dy @ (f(x + step) - f(x)) / h\n" + RETURN,
         MIXED + "    def slope(j, h):\n"
         "        return (np.vdot(dy, f(x + h * np.eye(len(x))[j])) - np.vdot(dy, f(x))) / h\n"
-        "    return [[slope(j, h) for j in range(len(x))] for h in (-1e-6, 1e-6)]\n",
+        "    h = rule(x)\n"
+        "    return [[slope(j, s * h[j]) for j in range(len(x))] for s in (-1, 1)]\n",
         "def mixed_sides(f, x, dy):\n"
         "    def loss(moved, j):\n"
         "        return np.sum(dy * f(np.where(np.arange(len(x)) == j, moved, x)))\n"
