@@ -12,6 +12,7 @@ import numpy as np
 from utils import load_op, tf  # utils before TensorFlow
 
 from .processes import start
+from .quiet import quietly
 
 ROUND_SQUARE = Path(__file__).resolve().parents[1] / "cpp" / "round_square.cc"
 SPEC = tf.TensorSpec([2], tf.float32)  # what the lesson's functions take and give
@@ -20,17 +21,17 @@ SPEC = tf.TensorSpec([2], tf.float32)  # what the lesson's functions take and gi
 # Without our Python
 
 
-def call_in_other_process(f, x):
+def call_in_other_process(f, x, numpy_ops):
     """f(x) by another process, which knows f from a SavedModel alone.
 
-    That process has 500 NumPy ops of its own, which return -x, as any program may have
-    that uses `tf.numpy_function`; and it has loaded the C++ op, as it must.
+    That process has loaded the C++ op, as it must, and has made `numpy_ops` ops of its
+    own, which return -x, as any program may that uses `tf.numpy_function`.
     """
     module = tf.Module()
     module.f = tf.function(f, input_signature=[SPEC])
     with tempfile.TemporaryDirectory() as folder:
         tf.saved_model.save(module, folder)
-        connection = _other_process()
+        connection = _other_process(numpy_ops)
         connection.send((folder, x.numpy()))
         found = connection.recv()
     if isinstance(found, str):
@@ -39,21 +40,22 @@ def call_in_other_process(f, x):
 
 
 @functools.cache
-def _other_process():
-    """Our end of the connection to it; started once."""
-    return start(_load_and_call)[1]
+def _other_process(numpy_ops):
+    """Our end of the connection to it; started once for each number."""
+    return start(_load_and_call, numpy_ops)[1]
 
 
-def _load_and_call(connection):
+def _load_and_call(connection, numpy_ops):
     load_op(ROUND_SQUARE)
     graph = tf.Graph()
     with graph.as_default():
-        for _ in range(500):
+        for _ in range(numpy_ops):
             tf.numpy_function(np.negative, [np.float32(1)], tf.float32)
     while True:
         folder, x = connection.recv()
         try:
-            found = tf.saved_model.load(folder).f(x).numpy()
+            with quietly():
+                found = tf.saved_model.load(folder).f(x).numpy()
         except Exception as error:
             found = f"{type(error).__name__}: {error}"
         connection.send(found)
@@ -147,7 +149,7 @@ def draw_table(found):
             ax.bar(column, 0.9, 0.94, row - 0.45, color=colour)
             ax.text(column, row, word, ha="center", va="center", color=ink, size=8)
     needs = list(next(iter(found.values())))
-    ax.set_xticks(range(len(needs)), needs)
+    ax.set_xticks(range(len(needs)), needs, fontsize=8)
     ax.set_yticks(range(len(found)), found)
     ax.set(ylim=(len(found) - 0.5, -0.5), xlim=(-0.5, len(needs) - 0.5))
     ax.xaxis.tick_top()

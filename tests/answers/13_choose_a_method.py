@@ -1,12 +1,22 @@
 """Answers to the exercises of lesson 13: wrong ones with a word of the hint, right ones
 of another form."""
 
-CELLS = 0, 1
+CELLS = 0, 1, 2, 5, 6, 7, 8, 9
 
 CHOSEN = (
     'answers = {"a": "no op", "b": "numpy_function", "c": "TensorFlow\'s ops",\n'
     '           "d": "C++ op", "e": "py_func, recursive"}\n'
 )
+PROBE = """
+def inside(way):
+    return tf.vectorized_map(lambda x: gradient(way, x), x), [2.4, 5.6]
+"""
+
+
+def probe(found, right="[2.4, 5.6]"):
+    return f"{CHOSEN}def inside(way):\n    return {found}, {right}\n"
+
+
 SOLVE = """
 def sparse_solve(values, b, rows, cols):
     def np_solve(values, b):
@@ -29,16 +39,31 @@ PRODUCT = "tf.gather(z, rows) * tf.gather(y, cols)"
 
 WRONG = {
     1: [
-        ("wait", CHOSEN + 'answers["a"] = "numpy_function"\n'),
+        ("wait", CHOSEN + PROBE + 'answers["a"] = "numpy_function"\n'),
         # for what nobody differentiates
-        ("trained", CHOSEN + 'answers["b"] = "py_func"\n'),
+        ("trained", CHOSEN + PROBE + 'answers["b"] = "py_func"\n'),
         # works on the phone
-        ("the map", CHOSEN + 'answers["c"] = "custom_gradient, TF\'s ops"\n'),
-        ("the phone", CHOSEN + 'answers["c"] = "py_func"\n'),
-        ("server call", CHOSEN + 'answers["d"] = "TensorFlow\'s ops"\n'),
+        ("the map", CHOSEN + PROBE + 'answers["c"] = "custom_gradient, TF\'s ops"\n'),
+        ("the phone", CHOSEN + PROBE + 'answers["c"] = "py_func"\n'),
+        ("server call", CHOSEN + PROBE + 'answers["d"] = "TensorFlow\'s ops"\n'),
         # counts the forces alone
-        ("how often", CHOSEN + 'answers["e"] = "py_func"\n'),
-        ("KeyError", 'answers = {"a": "no op"}\n'),
+        ("how often", CHOSEN + PROBE + 'answers["e"] = "py_func"\n'),
+        # loses its second derivative silently
+        ("how often", CHOSEN + PROBE + 'answers["e"] = "custom_gradient, NumPy"\n'),
+        ("no row's name", CHOSEN + PROBE + 'answers["b"] = "tf.numpy_function"\n'),
+        ("KeyError", PROBE + 'answers = {"a": "no op"}\n'),
+        # the tape around the map
+        ("a tape in it", probe("gradient(lambda x: tf.vectorized_map(way, x), x)")),
+        # no map, and another one
+        ("vectorized_map", probe("gradient(way, x)")),
+        ("vectorized_map", probe("tf.map_fn(lambda x: gradient(way, x), x)")),
+        # compared with itself
+        (
+            "depend on the way",
+            probe(
+                "tf.vectorized_map(lambda x: gradient(way, x), x)", "gradient(way, x)"
+            ),
+        ),
     ],
     2: [
         # the transpose forgotten
@@ -77,8 +102,9 @@ WRONG = {
 
 RIGHT = {
     1: [
-        CHOSEN,
-        'answers = dict(zip("abcde", ["no op", "numpy_function", "TensorFlow\'s ops",\n'
+        CHOSEN + PROBE + 'answers["e"] = "custom_gradient, recursive"\n',
+        PROBE
+        + 'answers = dict(zip("abcde", ["no op", "numpy_function", "TensorFlow\'s ops",\n'
         '                             "C++ op", "py_func, recursive"]))\n',
     ],
     2: [
