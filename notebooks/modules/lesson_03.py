@@ -33,14 +33,21 @@ def draw_search(losses, paths, jumps):
     for ax, loss, path in zip(axes[[0, 2]], losses, paths, strict=True):
         ax.plot(near, loss(near))
         for k, style in enumerate(["C1o--", "C2s:"]):
-            ax.plot(path[:, k], loss(path[:, k]), style, markersize=4, linewidth=0.8,
-                    label=f"steps from {path[0, k, 0]:.1f}")
+            ax.plot(
+                path[:, k],
+                loss(path[:, k]),
+                style,
+                markersize=4,
+                linewidth=0.8,
+                label=f"steps from {path[0, k, 0]:.1f}",
+            )
         ax.legend(loc="upper left")
     close = np.linspace(2.4995, 2.5038, 4301)[:, None]
     axes[1].plot(close, losses[0](close))
     for place, tick in enumerate(np.argsort(jumps)[:9]):
-        axes[1].text(jumps[tick] - 3e-5, 0.625 * (place + 0.6), tick + 1,
-                     ha="right", fontsize=8)
+        axes[1].text(
+            jumps[tick] - 3e-5, 0.625 * (place + 0.6), tick + 1, ha="right", fontsize=8
+        )
     axes[1].set(xticks=[2.5, 2.502])
     titles = ["cut_at_zero", "cut_at_zero, near 2.5", "cut_at_half"]
     for ax, title in zip(axes, titles, strict=True):
