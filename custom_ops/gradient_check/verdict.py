@@ -99,8 +99,8 @@ class Comparison:
         bad = (gap > 100 * p.rtol * size) & (self.wrong >= _MANY)
         if not smooth.all() or not (bad.any() or (gap <= p.rtol / 2 * size).all()):
             return None
-        return Finding(line.where, "smooth", analytic, numeric, np.zeros(len(bad)),
-                       numeric, numeric, bad, np.zeros(len(bad), bool))
+        return Finding(line.where, "smooth", analytic, numeric, p.rtol * size, numeric,
+                       numeric, bad, np.zeros(len(bad), bool))
 
     def _constant(self, line):
         """Whether no output moves, but for rounding, at x and away from it: only there
