@@ -43,14 +43,6 @@ class Finding(namedtuple(
         return np.where(np.isnan(gap), np.inf, gap)
 
 
-def precision_of(dtypes, rtol=None):
-    """The precision of the coarsest dtype; rtol replaces its tolerance."""
-    coarse = max((PRECISIONS[name] for name in dtypes), key=lambda p: p.eps)
-    if rtol is None:
-        return coarse
-    return coarse._replace(rtol=rtol, blur=max(rtol, coarse.blur), shown=rtol)
-
-
 class Comparison:
     """Compares gradients of f with differences, along one direction after another.
 
