@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..tensorflow_start import tf
-from .verdict import PRECISIONS, precision_of
+from .verdict import PRECISIONS
 
 
 def differentiable(tensor):
@@ -70,7 +70,9 @@ class Function:
         self.unit = np.concatenate(list(map(_unit, self.moved.values())))
         self.dtypes = {tensor.dtype.real_dtype.name
                        for tensor in [*self.moved.values(), *self.ys]}
-        self.precision = precision_of(self.dtypes, rtol) if self.ys else None
+        coarse = max((PRECISIONS[name] for name in self.dtypes), key=lambda p: p.eps)
+        self.precision = coarse if rtol is None else coarse._replace(
+            rtol=rtol, blur=max(rtol, coarse.blur), shown=rtol)
 
     def tensors(self, x):
         """All inputs of f, with the numbers of x in those that move."""

@@ -43,14 +43,6 @@ class Finding(namedtuple(
         return np.where(np.isnan(gap), np.inf, gap)
 
 
-def precision_of(dtypes, rtol=None):
-    """The precision of the coarsest dtype; rtol replaces its tolerance."""
-    coarse = max((PRECISIONS[name] for name in dtypes), key=lambda p: p.eps)
-    if rtol is None:
-        return coarse
-    return coarse._replace(rtol=rtol, blur=max(rtol, coarse.blur), shown=rtol)
-
-
 class Comparison:
     """Compares gradients of f with differences, along one direction after another.
 
@@ -99,8 +91,8 @@ class Comparison:
         bad = (gap > 100 * p.rtol * size) & (self.wrong >= _MANY)
         if not smooth.all() or not (bad.any() or (gap <= p.rtol / 2 * size).all()):
             return None
-        return Finding(line.where, "smooth", analytic, numeric, np.zeros(len(bad)),
-                       numeric, numeric, bad, np.zeros(len(bad), bool))
+        return Finding(line.where, "smooth", analytic, numeric, p.rtol * size, numeric,
+                       numeric, bad, np.zeros(len(bad), bool))
 
     def _constant(self, line):
         """Whether no output moves, but for rounding, at x and away from it: only there
