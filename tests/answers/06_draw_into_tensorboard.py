@@ -45,10 +45,10 @@ RIGHT_ROWS = "dy * longest / tf.maximum(tf.norm(dy, axis=1, keepdims=True), long
 WRONG = {
     1: [
         ("other pictures", mistakes(wrong="answers == labels")),
-        ("titles are not", mistakes(title="f'{b}, not {a}'")),
+        ("label has to stand", mistakes(title="f'{b}, not {a}'")),
         ("other pictures", mistakes(images="images")),
         ("other pictures", mistakes(answers="scores.argmin(axis=1)")),
-        ("titles are not", mistakes(title="f'{a}'")),
+        ("other pictures", mistakes(title="f'{a}'")),
         ("nothing is to be drawn", mistakes(wrong="[1, 4, 7]")),
         ("nine", mistakes(wrong="np.flatnonzero(answers != labels)[:3]")),
         (
