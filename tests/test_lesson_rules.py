@@ -16,7 +16,7 @@ from lesson_rules import README_RULES, RULES, Lesson
 
 FOLDED = {"source_hidden": True}
 LESSONS = {"00_shape_tensors": 25, "01_learn_shapes": 15, "02_draw_lines": 25}
-SET_UP = 'import sys\n\nsys.path.append("..")  # utils.py is one folder up, or beside this\nimport utils'
+SET_UP = 'import sys\n\nsys.path.append("..")  # where utils.py is\nimport utils'
 OTHER_SET_UP = "import sys\nsys.path.insert(0, 'there')\nimport utils"
 
 
