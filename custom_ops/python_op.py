@@ -36,7 +36,7 @@ a gradient is registered, `gradient_override_map` writes it there, and
 |-------------------------------|------------|-----------------------------------------|
 | a tape, eagerly               | the record | when the tape is asked                  |
 | a tape inside a `tf.function` | the record | when it is asked, while tracing         |
-| a tape around a `tf.function` | the node   | when the function is first called       |
+| a tape around a `tf.function` | the node   | at the first call while a tape watches  |
 | `tf.gradients` (in a session) | the node   | when it is asked                        |
 """
 
@@ -144,7 +144,8 @@ def py_func(func, inp, Tout, stateful=True, name=None, grad=None):
     else:
         outputs = code.add_node(inputs, stateful)
     op = Op(tuple(inputs), tuple(outputs), code.name)
-    # For the tapes of now. One around a tf.function that is traced asks the node.
+    # For tapes that watch the inputs. One around a tf.function does not watch what is
+    # inside while that is traced; it asks the node.
     private.record_operation(code.name, outputs, inputs, lambda *dys: code.vjp(op, dys))
     return list(outputs) if several else outputs[0]
 
@@ -180,9 +181,9 @@ class _PythonCode(private.EagerFunc):
         # The table refers to it weakly, so the graph has to keep it.
         graph.add_to_collection(_PythonCode, self)
         make = tf.raw_ops.PyFunc if stateful else tf.raw_ops.PyFuncStateless
-        names = dict.fromkeys(("PyFunc", "PyFuncStateless"), _GRADIENT)
-        # Nothing is recorded here: a tape shall see one op, the one of our own record.
-        with graph.gradient_override_map(names), private.stop_recording():
+        # The node holds the name of its gradient, and tapes see nothing of this block.
+        name_of = dict.fromkeys(("PyFunc", "PyFuncStateless"), _GRADIENT)
+        with graph.gradient_override_map(name_of), private.stop_recording():
             ys = make(input=inputs, token=token, name=self.name,
                       Tout=[output.dtype for output in self.promised])
             if not self.promised:
@@ -225,8 +226,8 @@ class _PythonCode(private.EagerFunc):
     def vjp(self, op, dys, in_advance=False):
         """Call `grad`: from one dy for each output to one gradient for each input.
 
-        Without `grad` it raises NoGradientError or, `in_advance`, returns gradients
-        that raise when they are computed: perhaps nobody will ask for them.
+        Without `grad` it raises NoGradientError. Or, if asked `in_advance` (see
+        `_gradient_of_node`), it returns gradients that raise if they are computed.
         """
         if self.grad is not None:
             dys = [tf.zeros_like(y) if dy is None else tf.convert_to_tensor(dy)
@@ -258,9 +259,9 @@ def _gradient_of_node(node, *dys):
     code = private.functions_by_token.get(node.get_attr("token").decode())
     if code is None:
         raise LookupError(f"the Python code of op '{node.name}' is gone")
-    # tf.gradients asks because somebody wants the gradient, in the graph of the node.
-    # For a tape around a tf.function, TensorFlow builds a second graph, in advance, of
-    # the gradients of all nodes; it gets the nodes' inputs and outputs from the first.
+    # tf.gradients asks in the graph of the node, because somebody wants the gradient.
+    # A tape around a tf.function makes TensorFlow build a second graph, in advance, of
+    # the gradients of all nodes. That graph takes inputs and outputs from the first.
     in_advance = node.graph is not tf.compat.v1.get_default_graph()
     return code.vjp(node, dys, in_advance)
 
