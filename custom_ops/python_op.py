@@ -55,8 +55,7 @@ from .tensorflow_start import tf
 class NoGradientError(LookupError):
     """A gradient was asked for, and there is none: a LookupError, as in TensorFlow."""
 
-    # AutoGraph raises an error of a tf.function anew, and keeps its class only if that
-    # has the __init__ of Exception. (LookupError brings one of its own.)
+    # AutoGraph keeps the class of an error only if it has the __init__ of Exception.
     __init__ = Exception.__init__
 
 
@@ -144,8 +143,8 @@ def py_func(func, inp, Tout, stateful=True, name=None, grad=None):
     else:
         outputs = code.add_node(inputs, stateful)
     op = Op(tuple(inputs), tuple(outputs), code.name)
-    # For tapes that watch the inputs. One around a tf.function does not watch what is
-    # inside while that is traced; it asks the node.
+    # This reaches the tapes that watch the inputs. (A tape around a tf.function watches
+    # nothing inside of it while it is traced; such a tape asks the node, later.)
     private.record_operation(code.name, outputs, inputs, lambda *dys: code.vjp(op, dys))
     return list(outputs) if several else outputs[0]
 
@@ -181,7 +180,7 @@ class _PythonCode(private.EagerFunc):
         # The table refers to it weakly, so the graph has to keep it.
         graph.add_to_collection(_PythonCode, self)
         make = tf.raw_ops.PyFunc if stateful else tf.raw_ops.PyFuncStateless
-        # The node holds the name of its gradient, and tapes see nothing of this block.
+        # Each node made here gets the name of our gradient, and no tape records it.
         name_of = dict.fromkeys(("PyFunc", "PyFuncStateless"), _GRADIENT)
         with graph.gradient_override_map(name_of), private.stop_recording():
             ys = make(input=inputs, token=token, name=self.name,
@@ -210,8 +209,6 @@ class _PythonCode(private.EagerFunc):
                   for x, dtype in zip(inputs, self.input_dtypes, strict=True)]
         for array in arrays:
             array.setflags(write=False)  # the memory is TensorFlow's
-        if type(self.func).__module__.startswith("numba."):
-            arrays = [a.copy() for a in arrays]  # with a signature it wants them so
         try:
             results = self.func(*arrays)
         except ValueError as error:
@@ -232,7 +229,7 @@ class _PythonCode(private.EagerFunc):
         if self.grad is not None:
             dys = [tf.zeros_like(y) if dy is None else tf.convert_to_tensor(dy)
                    for y, dy in zip(op.outputs, dys, strict=True)]
-            # `op` may be the node. `grad` gets its own lists, the same in every mode.
+            # `op` may be the node. `grad` gets an Op, with lists of its own, even then.
             given = Op(list(op.inputs), list(op.outputs), op.name)
             grads = self.grad(given, *dys)
             return promises.gradients_as_promised(grads, op.inputs, self.label)
@@ -250,20 +247,23 @@ _GRADIENT = f"PyFuncWithGradient-{uuid.uuid4()}"
 @tf.RegisterGradient(_GRADIENT)
 def _gradient_of_node(node, *dys):
     """What TensorFlow calls for the gradient of a node that py_func has made."""
-    if node is None:
-        # tf.saved_model.save asks for a gradient to write into the file. It has no node
-        # to ask about, and passes inputs as dys. What it writes raises when it is run.
-        text = "a SavedModel does not hold the gradient of a py_func"
-        with tf.control_dependencies([tf.debugging.Assert(False, [text])]):
-            return [tf.identity(x) for x in dys]
+    if node is None:  # tf.saved_model.save asks, with the op's inputs in place of dys
+        return _gradient_for_a_file(dys)
     code = private.functions_by_token.get(node.get_attr("token").decode())
     if code is None:
         raise LookupError(f"the Python code of op '{node.name}' is gone")
     # tf.gradients asks in the graph of the node, because somebody wants the gradient.
-    # A tape around a tf.function makes TensorFlow build a second graph, in advance, of
-    # the gradients of all nodes. That graph takes inputs and outputs from the first.
+    # For a tape around a tf.function, TensorFlow builds a second graph in advance, with
+    # the gradients of all nodes, wanted or not: there nothing may raise until it runs.
     in_advance = node.graph is not tf.compat.v1.get_default_graph()
     return code.vjp(node, dys, in_advance)
+
+
+def _gradient_for_a_file(inputs):
+    """What a SavedModel holds as the gradient: it raises when it is run."""
+    text = "a SavedModel does not hold the gradient of a py_func"
+    with tf.control_dependencies([tf.debugging.Assert(False, [text])]):
+        return [tf.identity(x) for x in inputs]
 
 
 def _gradients_that_raise(text, inputs, dys):
