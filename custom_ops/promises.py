@@ -148,8 +148,6 @@ def owned(arrays):
     return arrays
 
 
-# What `grad` returns
-
 def gradients_as_promised(grads, inputs, label):
     """One gradient for each input, of its shape and float dtype, or None."""
     if not isinstance(grads, (list, tuple)):

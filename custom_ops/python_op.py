@@ -180,7 +180,7 @@ class _PythonCode(private.EagerFunc):
         # The table refers to it weakly, so the graph has to keep it.
         graph.add_to_collection(_PythonCode, self)
         make = tf.raw_ops.PyFunc if stateful else tf.raw_ops.PyFuncStateless
-        # Each node made here gets the name of our gradient, and no tape records it.
+        # The node gets the name of our gradient. For tapes, `py_func` writes our record.
         name_of = dict.fromkeys(("PyFunc", "PyFuncStateless"), _GRADIENT)
         with graph.gradient_override_map(name_of), private.stop_recording():
             ys = make(input=inputs, token=token, name=self.name,
@@ -209,6 +209,8 @@ class _PythonCode(private.EagerFunc):
                   for x, dtype in zip(inputs, self.input_dtypes, strict=True)]
         for array in arrays:
             array.setflags(write=False)  # the memory is TensorFlow's
+        if type(self.func).__module__.startswith("numba."):
+            arrays = [a.copy() for a in arrays]  # with a signature it wants them so
         try:
             results = self.func(*arrays)
         except ValueError as error:
@@ -223,8 +225,8 @@ class _PythonCode(private.EagerFunc):
     def vjp(self, op, dys, in_advance=False):
         """Call `grad`: from one dy for each output to one gradient for each input.
 
-        Without `grad` it raises NoGradientError. Or, if asked `in_advance` (see
-        `_gradient_of_node`), it returns gradients that raise if they are computed.
+        Without `grad` it raises NoGradientError. Or, if called `in_advance` of anybody's
+        asking, it returns gradients that raise if they are computed.
         """
         if self.grad is not None:
             dys = [tf.zeros_like(y) if dy is None else tf.convert_to_tensor(dy)
@@ -253,8 +255,8 @@ def _gradient_of_node(node, *dys):
     if code is None:
         raise LookupError(f"the Python code of op '{node.name}' is gone")
     # tf.gradients asks in the graph of the node, because somebody wants the gradient.
-    # For a tape around a tf.function, TensorFlow builds a second graph in advance, with
-    # the gradients of all nodes, wanted or not: there nothing may raise until it runs.
+    # For a tape around a tf.function, TensorFlow calls this at the function's first call,
+    # for all nodes, and in a second graph: perhaps nobody will ask for this gradient.
     in_advance = node.graph is not tf.compat.v1.get_default_graph()
     return code.vjp(node, dys, in_advance)
 

@@ -1,4 +1,4 @@
-"""Errors keep their cause and their words; odd dtypes, masks and texts."""
+"""Errors keep their cause and their words; odd dtypes, masks, texts and numba."""
 
 import functools
 import os
@@ -163,6 +163,14 @@ def test_masks_are_refused(wrap):
             wrap(lambda: py_func(lambda x: result, [X], tf.float64))()  # noqa: B023
     with pytest.raises(TypeError, match="has no mask"):
         py_func(np.square, [masked], tf.float64)
+
+
+@both
+def test_numba_with_a_written_signature(wrap):
+    numba = pytest.importorskip("numba")
+    twice = numba.njit("float32[:](float32[:])")(lambda x: x * np.float32(2))
+    y = wrap(lambda: py_func(twice, [X], X.dtype))()
+    assert y.numpy().tolist() == [2, 4]
 
 
 @both
