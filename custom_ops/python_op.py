@@ -180,7 +180,7 @@ class _PythonCode(private.EagerFunc):
         # The table refers to it weakly, so the graph has to keep it.
         graph.add_to_collection(_PythonCode, self)
         make = tf.raw_ops.PyFunc if stateful else tf.raw_ops.PyFuncStateless
-        # The node gets the name of our gradient. For tapes, `py_func` writes our record.
+        # The node gets the name of our gradient; the record is written by `py_func`.
         name_of = dict.fromkeys(("PyFunc", "PyFuncStateless"), _GRADIENT)
         with graph.gradient_override_map(name_of), private.stop_recording():
             ys = make(input=inputs, token=token, name=self.name,
@@ -225,8 +225,8 @@ class _PythonCode(private.EagerFunc):
     def vjp(self, op, dys, in_advance=False):
         """Call `grad`: from one dy for each output to one gradient for each input.
 
-        Without `grad` it raises NoGradientError. Or, if called `in_advance` of anybody's
-        asking, it returns gradients that raise if they are computed.
+        Without `grad` it raises NoGradientError. Or, if called `in_advance`, before
+        anybody asks, it returns gradients that raise if they are computed.
         """
         if self.grad is not None:
             dys = [tf.zeros_like(y) if dy is None else tf.convert_to_tensor(dy)
@@ -255,8 +255,8 @@ def _gradient_of_node(node, *dys):
     if code is None:
         raise LookupError(f"the Python code of op '{node.name}' is gone")
     # tf.gradients asks in the graph of the node, because somebody wants the gradient.
-    # For a tape around a tf.function, TensorFlow calls this at the function's first call,
-    # for all nodes, and in a second graph: perhaps nobody will ask for this gradient.
+    # For a tape around a tf.function, TensorFlow calls this when that is first called,
+    # in a second graph and for all nodes: perhaps nobody will ask for this gradient.
     in_advance = node.graph is not tf.compat.v1.get_default_graph()
     return code.vjp(node, dys, in_advance)
 
