@@ -181,8 +181,8 @@ class _PythonCode(private.EagerFunc):
         graph.add_to_collection(_PythonCode, self)
         make = tf.raw_ops.PyFunc if stateful else tf.raw_ops.PyFuncStateless
         # The node gets the name of our gradient; the record is written by `py_func`.
-        name_of = dict.fromkeys(("PyFunc", "PyFuncStateless"), _GRADIENT)
-        with graph.gradient_override_map(name_of), private.stop_recording():
+        gradient = dict.fromkeys(("PyFunc", "PyFuncStateless"), _GRADIENT)
+        with graph.gradient_override_map(gradient), private.stop_recording():
             ys = make(input=inputs, token=token, name=self.name,
                       Tout=[output.dtype for output in self.promised])
             if not self.promised:
