@@ -164,12 +164,13 @@ def own_environment(folder, wall):
 
 
 def documented(program, *others):
-    """The teacher's page's command that calls the program, as the words of one command.
+    """The command of the README or the teacher's page that calls the program, in words.
 
     What comes before (installing) is left out, and the program is taken from the
     environment that the tests run in.
     """
-    text = (ROOT / "teaching" / "README.md").read_text("utf-8")
+    pages = (ROOT / "README.md", ROOT / "teaching" / "README.md")
+    text = "\n".join(page.read_text("utf-8") for page in pages)
     found = [
         command.strip()
         for block in re.findall(r"^```bash\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
@@ -177,7 +178,7 @@ def documented(program, *others):
         for command in line.split("&&")
         if all(word in command for word in (f".venv/bin/{program}", *others))
     ]
-    assert len(found) == 1, f"the page has {len(found)} commands for {program}"
+    assert len(found) == 1, f"the pages have {len(found)} commands for {program}"
     name, *words = shlex.split(found[0])
     return [str(Path(sys.executable).with_name(Path(name).name)), *words]
 
