@@ -80,6 +80,8 @@ def test_the_worst_element_is_named():
     assert (worst.input, worst.index, worst.kind) == ("input 0", "(1,)", "smooth")
     assert (worst.analytic, worst.numeric) == pytest.approx((4.2, 4.0))
     assert [one.verdict for one in caught.value.report.elements] == ["wrong", "wrong"]
+    with pytest.raises(AssertionError, match="gradient: ones$"):  # "1.0" says nothing
+        check_gradient(op(tf.square, lambda dy, x: 2.0002 * x * dy), [numbers([1, 2])])
 
 
 def test_as_many_digits_are_shown_as_differ():
