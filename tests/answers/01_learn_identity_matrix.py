@@ -5,7 +5,7 @@ CELLS = 0, 1, 2, 4, 5, 7  # the others train or draw
 
 ROWS = "def rows_grad(op, dy):\n    x, w = op.inputs\n"
 FOOLING = "fooling = np.array([[1.0, 2, 3], [2, 4, 5], [3, 5, 6]])\n"
-STALLING = "stalling = np.eye(3, k=1) * [0, 1, 0]\n"
+GROWING = "growing = np.array([[0.0, 1, 0], [-1, 0, 0], [0, 0, 1]])\n"
 
 WRONG = {
     1: [
@@ -66,28 +66,29 @@ WRONG = {
         ),
     ],
     2: [
-        ("differ by", "fooling = np.arange(9.0).reshape(3, 3)\n" + STALLING),
+        ("differ by", "fooling = np.arange(9.0).reshape(3, 3)\n" + GROWING),
         # nearly
-        ("differ by", FOOLING + "fooling[0, 1] += 1e-7\n" + STALLING),
+        ("differ by", FOOLING + "fooling[0, 1] += 1e-7\n" + GROWING),
         (
             "differ by",
-            "fooling = np.diag([1e9, 2e9, 3e9]) + np.eye(3, k=1)\n" + STALLING,
+            "fooling = np.diag([1e9, 2e9, 3e9]) + np.eye(3, k=1)\n" + GROWING,
         ),
-        ("four different", "fooling = np.eye(3)\n" + STALLING),
-        ("3 × 3", "fooling = np.ones((4, 4)) * np.arange(4)\n" + STALLING),
+        ("four different", "fooling = np.eye(3)\n" + GROWING),
+        ("3 × 3", "fooling = np.ones((4, 4)) * np.arange(4)\n" + GROWING),
         # antisymmetric
         (
             "same as",
-            "fooling = np.array([[0, 1, 2], [-1, 0, 3], [-2, -3, 0]])\n" + STALLING,
+            "fooling = np.array([[0, 1, 2], [-1, 0, 3], [-2, -3, 0]])\n" + GROWING,
         ),
-        ("not all zeros", FOOLING + "stalling = np.zeros((3, 3))\n"),
-        # s is 0, the product is not
-        ("moves W", FOOLING + "stalling = np.eye(3)[:, [1, 2, 0]]\n"),
-        # x @ x @ x is 0
-        ("moves W", FOOLING + "stalling = np.eye(3, k=1)\n"),
-        # nearly
-        ("moves W", FOOLING + STALLING + "stalling += np.diag([0, 0, 1e-5])\n"),
-        ("moves W", FOOLING + "stalling = 1e-6 * np.eye(3)\n"),
+        ("after a step", FOOLING + "growing = np.zeros((3, 3))\n"),
+        ("a row and a column", FOOLING + "growing = -np.eye(3)\n"),
+        ("wrong 0.78", FOOLING + "growing = np.eye(3)\n"),
+        # the lesson's points
+        ("wrong 1.00", FOOLING + "growing = np.eye(3)[:, [1, 2, 0]]\n"),
+        # too long a step in the right direction
+        ("from -1 to 1", FOOLING + "growing = 5 * np.eye(3)\n"),
+        ("from -1 to 1", FOOLING + "growing = np.full((3, 3), np.nan)\n"),
+        ("from -1 to 1", FOOLING + "growing = [[0, 1], [-1, 0]]\n"),
     ],
 }
 
@@ -101,11 +102,12 @@ RIGHT = {
         "    return py_func(both, [x, w, dy], [like(x), like(w)])\n",
     ],
     2: [
-        FOOLING + STALLING,
+        FOOLING + GROWING,
         "fooling = [[0, 1, 2], [1, 0, 3], [2, 3, 0]]\n"
-        "stalling = np.outer([1, 2, 3], [3, 0, -1])\n",
+        "growing = [[0.5, 1, 0], [-1, 0.2, 0], [0, 0, 1]]\n",
         "fooling = np.diag([1.0, 2.0, 3.0])\n"
-        "stalling = [[1, -1, 0], [1, -1, 0], [0, 0, 0]]\n",
-        "fooling = w64.T @ w64\nstalling = tf.constant([[0.0] * 3, [0.0] * 3, [1, 1, 0.0]])\n",
+        "growing = np.eye(3)[[2, 1, 0]] * [1, 1, -1]\n",
+        "fooling = w64.T @ w64\n"
+        "growing = tf.constant([[0.0, 0, -1], [0, 0, 0], [0.3, 0, 0]])\n",
     ],
 }
