@@ -1,27 +1,9 @@
-"""Lesson 00 draws a computation graph with this, and judges its second exercise."""
+"""Lesson 00 draws a computation graph with this."""
 
 from matplotlib.patches import FancyArrowPatch
 
-from utils import check_gradient
-
 FORWARD = "#1f4e9c"  # dark blue, solid
 BACKWARD = "#c2410c"  # dark orange, dashed
-
-
-def found_wrong(f, inputs):
-    """Whether `check_gradient(f, inputs)` finds f's gradient wrong.
-
-    Raises:
-        Exception: what f or its gradient raised. That is a mistake in the code, which
-            is not the same as a wrong gradient.
-    """
-    try:
-        check_gradient(f, inputs)
-    except AssertionError as error:
-        if error.__cause__ is not None or not hasattr(error, "report"):
-            raise
-        return True
-    return False
 
 
 def draw_graph(ax, boxes, arrows):

@@ -40,7 +40,7 @@ WRONG = {
             "    return tf.stack([dy * a, dy * b]) / op.outputs[0]\n",
         ),
         (
-            "use operators",
+            "tf functions only",
             "def hypot_grad(op, dy):\n"
             "    a, b = op.inputs\n"
             "    y = np.hypot(a, b)\n"
@@ -65,7 +65,7 @@ WRONG = {
         ),
     ],
     2: [
-        ("finds no mistake", SLY + "    return 3 * dy * x * x\n"),
+        ("right for three", SLY + "    return 3 * dy * x * x\n"),
         ("of the mean", SLY + "    return 3 * x ** 2\n"),
         ("of the sum", SLY + "    return dy\n"),
         ("of the sum", SLY + "    return tf.reduce_sum(dy) * 3 * x ** 2\n"),
@@ -77,6 +77,10 @@ WRONG = {
             "        assert np.ptp(dy) == 0, 'all equal'\n"
             "    return dy * 3 * x ** 2\n",
         ),
+        ("of the sum", SLY + "    return (dy * 3 * x ** 2)[::-1]\n"),
+        ("of the sum", SLY + "    return tf.reduce_sum(dy) / 9 * 3 * x ** 2\n"),
+        ("of the sum", SLY + "    return tf.reduce_sum(dy) / 2 * 3 * x ** 2\n"),
+        ("right for three", SLY + "    return dy * 3 * x ** 2 + 1e-9\n"),
         # right for a sum, and for nothing else
         ("of the mean", SLY + "    return dy ** 2 * 3 * x ** 2\n"),
     ],
