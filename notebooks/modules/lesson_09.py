@@ -22,4 +22,7 @@ def draw_calls(diaries):
                    "facecolor": "#fde0c5" if back else "#d6e6f4",
                    "linestyle": "--" if back else "-"}
             ax.text(number + 0.5, 0.5, f"{number + 1}. {what}\n{kind}", bbox=box,
-                    ha="center", va="center", size=9)
+                    ha="center", va="center")
+            if number:
+                ax.annotate("", (number + 0.08, 0.5), (number - 0.08, 0.5),
+                            arrowprops={"arrowstyle": "->"})
