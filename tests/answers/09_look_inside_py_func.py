@@ -1,7 +1,7 @@
 """Answers to the exercises of lesson 09: wrong ones with a word of the hint, right ones
 of another form."""
 
-CELLS = 0, 1, 2, 3, 7, 9  # the others draw, or lead through the museum
+CELLS = 0, 1, 2, 3, 7, 9, 10  # the others draw, or lead through the museum
 
 NAMED = """
 def my_better_py_func(func, inp, Tout, grad=None):
@@ -47,9 +47,9 @@ ALL = "tf.reduce_all(tf.math.is_finite(dx))"
 
 WRONG = {
     1: [
-        ("record", better("return recipe_2016(func, inp, Tout, grad)")),
+        ("eager", better("return recipe_2016(func, inp, Tout, grad)")),
         (
-            "record",
+            "tape_inside",
             better(
                 "make = my_py_func if tf.executing_eagerly() else recipe_2016\n"
                 "    return make(func, inp, Tout, grad)"
@@ -58,16 +58,16 @@ WRONG = {
         ("map", named(node_type="PyFuncStateless")),
         ("map", named(node_type="IdentityN")),
         # one gradient for every op
-        ("map", "registered = []\n" + named('"One for all"', ONCE)),
+        ("each node", "registered = []\n" + named('"One for all"', ONCE)),
         # the record forgets dy
-        ("record", named(dy="1.0")),
+        ("look at dy", named(dy="1.0")),
         # a gradient of its own for one function only
-        ("map", named(register="tf.RegisterGradient(name)(cube_grad)")),
+        ("each node", named(register="tf.RegisterGradient(name)(cube_grad)")),
     ],
     2: [
         ("tf.function", finite("if not np.isfinite(dx).all(): raise ValueError")),
         (
-            "no error in a tf.function",
+            "tf.function, x",
             finite(
                 "if tf.executing_eagerly() and not np.isfinite(dx).all():"
                 " raise ValueError"
@@ -96,7 +96,7 @@ WRONG = {
 RIGHT = {
     1: [
         named(),
-        # one name for all, and the gradient found by the node's own token
+        # a list of one output
         """
 def my_better_py_func(func, inp, Tout, grad=None):
     @tf.custom_gradient
@@ -111,8 +111,15 @@ def my_better_py_func(func, inp, Tout, grad=None):
 
     return run(*inp)[0]
 """,
-        "def my_better_py_func(*args, grad):\n"
-        "    return py_func(*args, grad=grad)\n",
+        # the name around all of the twelve lines
+        """
+def my_better_py_func(func, inp, Tout, grad=None):
+    name = f"Mine-{uuid.uuid4()}"
+    tf.RegisterGradient(name)(grad)
+    graph = tf.compat.v1.get_default_graph()
+    with graph.gradient_override_map({"PyFunc": name}):
+        return my_py_func(func, inp, Tout, grad)
+""",
     ],
     2: [
         finite(result='tf.debugging.check_numerics(dx, "dx")'),
