@@ -1,272 +1,154 @@
 """Answers to the exercises of lesson 09: wrong ones with a word of the hint, right ones
 of another form."""
 
-RECIPE = """
-def my_recipe(func, inp, Tout, stateful=True, grad=None):
-    name = f"Gradient-{uuid.uuid4()}"
-    tf.RegisterGradient(name)(grad)
-    graph = tf.compat.v1.get_default_graph()
-    with graph.gradient_override_map(TYPES):
-        return tf.compat.v1.py_func(func, inp, Tout, stateful)
-"""
+CELLS = 0, 1, 2, 3, 7, 9, 10  # the others draw, or lead through the museum
 
-GUARD = """def guarded(grad):
+NAMED = """
+def my_better_py_func(func, inp, Tout, grad=None):
+    @tf.custom_gradient
+    def run(*inputs):
+        name = NAME
+        REGISTER
+        graph = tf.compat.v1.get_default_graph()
+        with graph.gradient_override_map({"TYPE": name}):
+            y = tf.numpy_function(func, inputs, Tout)
+        op = SimpleNamespace(inputs=inputs, outputs=[y])
+        return y, lambda dy: grad(op, DY)
+    return run(*inp)
+"""
+NEW_NAME, REGISTER = 'f"Mine-{uuid.uuid4()}"', "tf.RegisterGradient(name)(grad)"
+ONCE = "if not registered: registered.append(tf.RegisterGradient(name)(grad))"
+
+
+def named(name=NEW_NAME, register=REGISTER, node_type="PyFunc", dy="dy"):
+    text = NAMED.replace("NAME", name).replace("REGISTER", register)
+    return text.replace("TYPE", node_type).replace("DY", dy)
+
+
+def better(body):
+    return f"def my_better_py_func(func, inp, Tout, grad=None):\n    {body}\n"
+
+
+FINITE = """
+def finite(grad):
     def checked(op, dy):
-        dx, x = grad(op, dy), op.inputs[0]
-        if TEST:
-            raise ValueError("shape")
-        return dx
+        dx = grad(op, dy)
+        TEST
+        return RESULT
     return checked
 """
 
-RECIPE_BOTH = RECIPE.replace("TYPES", '{"PyFunc": name, "PyFuncStateless": name}')
+
+def finite(test="", result="dx"):
+    return FINITE.replace("TEST", test).replace("RESULT", result)
+
+
+ALL = "tf.reduce_all(tf.math.is_finite(dx))"
 
 WRONG = {
     1: [
-        # never hands the promise on
-        ("hand stateful on", RECIPE_BOTH.replace("Tout, stateful)", "Tout, False)")),
-        # takes dy for 1
+        ("eager", better("return recipe_2016(func, inp, Tout, grad)")),
         (
-            "dy",
-            RECIPE_BOTH.replace("(grad)", "(lambda op, dy: grad(op, 1.0))"),
+            "tape_inside",
+            better(
+                "make = my_py_func if tf.executing_eagerly() else recipe_2016\n"
+                "    return make(func, inp, Tout, grad)"
+            ),
         ),
+        ("map", named(node_type="PyFuncStateless")),
+        ("map", named(node_type="IdentityN")),
         # one gradient for every op
-        ("grad", RECIPE_BOTH.replace("(grad)", "(cube_grad)")),
-        ("func", RECIPE_BOTH.replace("py_func(func", "py_func(np_cube")),
-        # a name that the next gradient meets again
-        (
-            "grad",
-            RECIPE_BOTH.replace(
-                '    name = f"Gradient-{uuid.uuid4()}"\n'
-                "    tf.RegisterGradient(name)(grad)\n",
-                '    name = "Fixed"\n'
-                "    try:\n"
-                "        tf.RegisterGradient(name)(grad)\n"
-                "    except KeyError:\n"
-                "        pass\n",
-            ),
-        ),
-        ("PyFunc has lost", RECIPE.replace("TYPES", '{"PyFuncStateless": name}')),
-        ("PyFuncStateless", RECIPE.replace("TYPES", '{"PyFunc": name, "Py": name}')),
-        ("PyFunc has lost", RECIPE.replace("TYPES", '{"EagerPyFunc": name}')),
-        # gives the op a type that it should not have, and no gradient of its own
-        (
-            "PyFuncStateless",
-            "def my_recipe(func, inp, Tout, stateful=True, grad=None):\n"
-            "    return recipe(func, inp, Tout, stateful, grad)\n",
-        ),
-        (
-            "PyFunc",
-            "def my_recipe(func, inp, Tout, stateful=True, grad=None):\n"
-            "    return None\n",
-        ),
-        # the gradient is right, the promise is not passed on
-        (
-            "hand stateful on",
-            RECIPE.replace("TYPES", '{"PyFunc": name}').replace(
-                "Tout, stateful)", "Tout, True)"
-            ),
-        ),
-        (
-            "hand stateful on",
-            "def my_recipe(func, inp, Tout, stateful=True, grad=None):\n"
-            "    return my_py_func(func, inp, Tout, grad)\n",
-        ),
+        ("each node", "registered = []\n" + named('"One for all"', ONCE)),
+        # the record forgets dy
+        ("look at dy", named(dy="1.0")),
+        # a gradient of its own for one function only
+        ("each node", named(register="tf.RegisterGradient(name)(cube_grad)")),
     ],
     2: [
-        # guards in eager mode alone
+        ("tf.function", finite("if not np.isfinite(dx).all(): raise ValueError")),
         (
-            "in a tf.function",
-            GUARD.replace("TEST", "tf.executing_eagerly() and dx.shape != x.shape"),
-        ),
-        # guards matrices alone
-        (
-            "of shape (4,)",
-            GUARD.replace(
-                "TEST",
-                "x.shape.rank == 2 and not dx.shape.is_compatible_with(x.shape)",
+            "tf.function, x",
+            finite(
+                "if tf.executing_eagerly() and not np.isfinite(dx).all():"
+                " raise ValueError"
             ),
         ),
-        # loses the second derivative
+        # looks at dy
+        ("inf", finite("dy = tf.debugging.check_numerics(dy, 'dy')")),
+        # hides it
+        ("inf", finite("dx = tf.where(tf.math.is_finite(dx), dx, 0)")),
+        # one kind of three
+        ("-inf", finite("tf.debugging.Assert(tf.reduce_all(dx != np.inf), [dx])")),
+        ("inf", finite("tf.debugging.Assert(tf.reduce_all(dx == dx), [dx])")),
         (
-            "dx itself",
-            GUARD.replace("TEST", "not dx.shape.is_compatible_with(x.shape)").replace(
-                "return dx", "return tf.stop_gradient(dx)"
-            ),
-        ),
-        # compares with dy, which has the shape of y
-        (
-            "dy may have another",
-            "def guarded(grad):\n"
-            "    def checked(op, dy):\n"
-            "        dx = grad(op, dy)\n"
-            "        if dx.shape != dy.shape:\n"
-            "            raise ValueError('shape')\n"
-            "        return dx\n"
-            "    return checked\n",
-        ),
-        # returns the error
-        (
-            "refused",
-            "def guarded(grad):\n"
-            "    def checked(op, dy):\n"
-            "        dx = grad(op, dy)\n"
-            "        if dx.shape != op.inputs[0].shape:\n"
-            "            return ValueError('shape')\n"
-            "        return dx\n"
-            "    return checked\n",
-        ),
-        # counts the elements
-        (
-            "(6,)",
-            "def guarded(grad):\n"
-            "    def checked(op, dy):\n"
-            "        dx = grad(op, dy)\n"
-            "        if np.prod(dx.shape) != np.prod(op.inputs[0].shape):\n"
-            "            raise ValueError('shape')\n"
-            "        return dx\n"
-            "    return checked\n",
-        ),
-        # compares the number of axes alone
-        (
-            "(3, 2)",
-            "def guarded(grad):\n"
-            "    def checked(op, dy):\n"
-            "        dx = grad(op, dy)\n"
-            "        if len(dx.shape) != len(op.inputs[0].shape):\n"
-            "            raise ValueError('axes')\n"
-            "        return dx\n"
-            "    return checked\n",
-        ),
-        # raises another error
-        (
-            "AssertionError",
-            "def guarded(grad):\n"
-            "    def checked(op, dy):\n"
-            "        dx = grad(op, dy)\n"
-            "        assert dx.shape == op.inputs[0].shape\n"
-            "        return dx\n"
-            "    return checked\n",
-        ),
-        # broadcasts instead of refusing
-        (
-            "refused",
-            "def guarded(grad):\n"
-            "    def checked(op, dy):\n"
-            "        x = op.inputs[0]\n"
-            "        return tf.zeros_like(x) + grad(op, dy)\n"
-            "    return checked\n",
-        ),
-        # checks, and forgets to return
-        (
-            "right",
-            "def guarded(grad):\n"
-            "    def checked(op, dy):\n"
-            "        if grad(op, dy).shape != op.inputs[0].shape:\n"
-            "            raise ValueError('shape')\n"
-            "    return checked\n",
-        ),
-        # the rank and one dimension
-        (
-            "(2, 1)",
-            GUARD.replace(
-                "TEST", "len(dx.shape) != len(x.shape) or dx.shape[0] != x.shape[0]"
-            ),
-        ),
-        (
-            "(1, 3)",
-            GUARD.replace(
-                "TEST", "len(dx.shape) != len(x.shape) or dx.shape[-1] != x.shape[-1]"
-            ),
-        ),
-        (
-            "(2, 1)",
-            GUARD.replace("TEST", "dx.shape[:1] != x.shape[:1] or len(dx.shape) > 2"),
-        ),
-        # guards what is wholly known alone
-        (
-            "(None, 5)",
-            GUARD.replace(
-                "TEST", "dx.shape.is_fully_defined() and dx.shape != x.shape"
-            ),
-        ),
-        # takes a part that is not known for wrong
-        (
-            "unknown shapes fit",
-            GUARD.replace("TEST", "dx.shape.rank is not None and dx.shape != x.shape"),
-        ),
-        # guards only where the shape of dy is known
-        (
-            "in a tf.function",
-            GUARD.replace(
-                "TEST",
-                "dy.shape.rank is not None and"
-                " not dx.shape.is_compatible_with(x.shape)",
-            ),
-        ),
-        # refuses a right gradient whose shape is unknown when the graph is recorded
-        ("is_compatible_with", GUARD.replace("TEST", "dx.shape != x.shape")),
-        (
-            "is_compatible_with",
-            GUARD.replace("TEST", "tuple(dx.shape) != tuple(x.shape)"),
-        ),
-        (
-            "is_compatible_with",
-            GUARD.replace("TEST", "dx.shape.as_list() != x.shape.as_list()"),
-        ),
-        (
-            "not with y",
-            GUARD.replace("TEST", "dx.shape != op.outputs[0].shape"),
+            "nan",
+            finite("tf.debugging.Assert(~tf.reduce_any(tf.math.is_inf(dx)), [dx])"),
         ),
         # refuses everything
-        (
-            "right",
-            "def guarded(grad):\n"
-            "    def checked(op, dy):\n"
-            "        raise ValueError('shape')\n"
-            "    return checked\n",
-        ),
+        ("finite", finite("raise ValueError('not finite')")),
+        # loses the gradient
+        ("finite", finite("tf.debugging.check_numerics(dx, 'dx')", "None")),
+        # prints
+        ("inf", finite("tf.print(dx)")),
     ],
 }
 
 RIGHT = {
     1: [
-        RECIPE.replace("TYPES", 'dict.fromkeys(["PyFunc", "PyFuncStateless"], name)'),
-        RECIPE.replace("TYPES", '{"PyFunc" if stateful else "PyFuncStateless": name}'),
-        # not the recipe, but what the lesson teaches
-        "def my_recipe(func, inp, Tout, stateful=True, grad=None):\n"
-        "    @tf.custom_gradient\n"
-        "    def run(*inputs):\n"
-        "        y = tf.compat.v1.py_func(func, inputs, Tout, stateful)\n"
-        "        op = SimpleNamespace(inputs=inputs, outputs=[y])\n"
-        "        return y, lambda dy: grad(op, dy)\n"
-        "    return run(*inp)\n",
+        named(),
+        # a list of one output
+        """
+def my_better_py_func(func, inp, Tout, grad=None):
+    @tf.custom_gradient
+    def run(*inputs):
+        y = recipe_2016(func, inputs, Tout, grad)
+        op = SimpleNamespace(inputs=inputs, outputs=[y])
+
+        def backward(dy):
+            return grad(op, dy)
+
+        return [y], backward
+
+    return run(*inp)[0]
+""",
+        # the name around all of the twelve lines
+        """
+def my_better_py_func(func, inp, Tout, grad=None):
+    name = f"Mine-{uuid.uuid4()}"
+    tf.RegisterGradient(name)(grad)
+    graph = tf.compat.v1.get_default_graph()
+    with graph.gradient_override_map({"PyFunc": name}):
+        return my_py_func(func, inp, Tout, grad)
+""",
     ],
     2: [
-        GUARD.replace("TEST", "not x.shape.is_compatible_with(dx.shape)"),
-        GUARD.replace(
-            "TEST",
-            "not all(a == b or None in (a, b) for a, b in zip(dx.shape, x.shape))"
-            " or len(dx.shape) != len(x.shape)"
-            " if None not in (dx.shape.rank, x.shape.rank) else False",
-        ),
-        "def guarded(grad):\n"
-        "    def checked(op, dy):\n"
-        "        dx = grad(op, dy)\n"
-        "        dx.shape.merge_with(op.inputs[0].shape)\n"
-        "        return tf.identity(dx)\n"
-        "    return checked\n",
-        "def guarded(grad):\n"
-        "    def checked(op, dy):\n"
-        "        dx = grad(op, dy)\n"
-        "        dx.set_shape(op.inputs[0].shape)\n"
-        "        return dx\n"
-        "    return checked\n",
-        "def guarded(grad):\n"
-        "    def checked(op, dy):\n"
-        "        dx = grad(op, dy)\n"
-        "        dx.shape.assert_is_compatible_with(op.inputs[0].shape)\n"
-        "        return dx\n"
-        "    return checked\n",
+        finite(result='tf.debugging.check_numerics(dx, "dx")'),
+        finite(f"tf.debugging.Assert({ALL}, [dx])"),
+        finite("tf.debugging.assert_all_finite(dx, 'dx')"),
+        """
+def finite(grad):
+    def look(dx):
+        if not np.isfinite(dx).all():
+            raise ValueError(f"dx is {dx}")
+        return dx
+
+    def checked(op, dy):
+        dx = grad(op, dy)
+        return py_func(look, [dx], dx.dtype)
+
+    return checked
+""",
+        """
+def finite(grad):
+    def look(dx):
+        assert not np.isnan(dx).any() and not np.isinf(dx).any()
+        return dx
+
+    def checked(op, dy):
+        dx = grad(op, dy)
+        return my_py_func(look, [dx], dx.dtype)
+
+    return checked
+""",
     ],
 }
