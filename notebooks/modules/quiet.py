@@ -1,5 +1,5 @@
 """TensorFlow's messages held back where they name a folder or a line of this machine,
-or where errors are wanted: for lessons 09, 12 and 13."""
+or where errors are wanted."""
 
 import logging
 from contextlib import contextmanager
