@@ -19,7 +19,7 @@ The idea fits into a dozen lines, which lesson 09 explains:
 This module does both by hand, to keep the promises that those lines break: a missing
 gradient is an error, what `func` and `grad` return is held to what was promised
 (`promises.py`), and a graph that is no longer used takes `func` and `grad` with it
-(`tf.custom_gradient` keeps them for the rest of the process).
+(TensorFlow's two keep them for the rest of the process).
 
 **Run `func`.** Eagerly, it is called there and then. A graph has no numbers while it is
 built, so it gets a *node* of the type PyFunc with a text, the *token*. When the graph
