@@ -32,7 +32,7 @@ def run_workers(folder, crash_before=None):
     """Run two workers to their end; the second one may crash before a step.
 
     Returns:
-        For each the losses, a dict by step, and the name of its error or None.
+        For each the losses, a dict by step, and the name of its error, or "no error".
     """
     # On a machine of its own, a worker uses all GPUs. These two would compete for one.
     here = os.environ | {"CUDA_VISIBLE_DEVICES": "-1"}
@@ -62,9 +62,9 @@ def result(worker, said, log):
     log.seek(0)
     reports = [json.loads(line) for line in said]
     errors = re.findall(r"^[\w.]*?(\w+Error)\b", log.read().decode(), re.MULTILINE)
-    failed = errors[-1] if errors else "no message"
+    failed = errors[-1] if errors else "ended without a word"
     losses = {report["step"]: report["loss"] for report in reports}
-    return losses, failed if worker.returncode else None
+    return losses, failed if worker.returncode else "no error"
 
 
 def draw_workers(losses, before, after):

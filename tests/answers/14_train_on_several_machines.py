@@ -28,10 +28,10 @@ WRONG = {
         ("2 worker", HEAD + "losses.sum() / batch\n"),
         ("2 worker", HEAD + "losses.sum() / batch / count\n"),
         ("1 worker", HEAD + "losses.sum() * count\n"),
-        ("one float", HEAD + "losses\n"),
+        ("one number", HEAD + "losses\n"),
         # the lesson's constants
         ("30 rows", HEAD + "losses.sum() * count / 100\n"),
-        ("one float", HEAD + "[losses.sum() * count / batch]\n"),
+        ("one number", HEAD + "[losses.sum() * count / batch]\n"),
         ("1 worker", "def part_of_loss(values, batch, n):\n    pass\n"),
         # the middle of a batch, whatever its losses are
         ("1 worker", HEAD + "(batch - 1) / 2\n"),
