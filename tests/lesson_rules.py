@@ -18,7 +18,10 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "site"))
 import static_lesson  # noqa: E402
 
 EXERCISE_TAGS = ("exercise", "check", "solution")
-SET_UP = r"import sys\nsys\.path\.append\('\.\.(/\.\.)?'\)\nimport utils"
+SET_UP = (
+    r"import sys\nsys\.path\.append\('\.\.(/\.\.)?'\)\n"
+    r"(import modules\.two_devices\n)?import utils"
+)
 GLOBAL = {"simplefilter", "filterwarnings", "seterr", "setLevel", "set_verbosity"}
 MACHINE_PATH = re.compile(
     r"(?<![\w./])(?:~|/(?:home|root|tmp|work|Users|private|var|opt|usr))/"

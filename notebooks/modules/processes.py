@@ -1,4 +1,4 @@
-"""Processes of their own for lessons 13 and 14, in which TensorFlow is loaded already.
+"""Processes for lesson 13 and the tests, in which TensorFlow is loaded already.
 
     def answer(connection):
         connection.send(connection.recv() + 1)
