@@ -8,6 +8,8 @@ import nbformat
 import numpy as np
 import pytest
 
+from utils import gradient
+
 ROOT = Path(__file__).parents[1]
 WHOLE = ROOT.parent / "shared" / "data" / "mnist.npz"
 NOT_NEEDED = {"hero", "test"}
