@@ -10,9 +10,8 @@ left out of the table. To make one:
     /tmp/peers/bin/pip install numpy torch "jax[cpu]"
 
 2,000 steps of 100 digits as plain NumPy, as the code of 2017 through
-tf.compat.v1 (with the three curves, as the lesson has them), as TensorFlow's own
-ops, and as lesson 10's fastest form; and as NumPy callbacks of JAX and of PyTorch
-(see twins.py).
+tf.compat.v1, as TensorFlow's own ops, and as lesson 10's NumPy ops with the loop in a
+graph; and as NumPy callbacks of JAX and of PyTorch (see twins.py).
 The lesson and PyTorch run twice, with their threads and NumPy's as they come and
 with one of each. All in turn, five times. Each way picks the same random digits,
 step by step. The table gives medians, ratios, and the accuracy of each.
@@ -32,7 +31,7 @@ import uuid
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "notebooks")]
 import numpy as np  # noqa: E402, I001
 from test_lesson_02_full import lesson_namespace  # noqa: E402
 
@@ -93,27 +92,20 @@ def code_of_2017(pixels, targets, batches):
             tf.compat.v1.assign_sub(weights, RATE * gradient),
             tf.compat.v1.assign_sub(bias, RATE * of_bias),
         ]
-        hit = tf.equal(tf.argmax(p, axis=1), tf.argmax(t, axis=1))
-        accuracy = tf.reduce_mean(tf.cast(hit, tf.float32))
-        records = [loss, accuracy, tf.norm(gradient)]  # the three curves
         session.run(tf.compat.v1.global_variables_initializer())
         for rows in batches:
-            session.run([train, records], {x: pixels[rows], t: targets[rows]})
+            session.run(train, {x: pixels[rows], t: targets[rows]})
         return session.run([weights, bias])
 
 
-def own_ops(lesson):
-    """The lesson's loop, on TensorFlow's ops."""
-    loop = lesson["compile_loop"](tf.matmul, lesson["tf_log_sum_exp"])
-    return lambda *_: trained(lesson, loop)
+def loop_in_graph(lesson, product, cross_entropy):
+    """The lesson's loop in a graph: from all three arrays to weights and bias."""
+    loop = lesson["loop_in_graph"](lesson["make_step"](product, cross_entropy, RATE))
 
+    def train(pixels, targets, batches):
+        return [array.numpy() for array in loop(*lesson["start"], batches)]
 
-def trained(lesson, loop):
-    """Weights and bias after all steps; the lesson keeps the records, too."""
-    data = (lesson[name] for name in ("pixels", "targets", "batches"))
-    weights, bias, records = loop(*lesson["start"], *data)
-    records.numpy()
-    return weights.numpy(), bias.numpy()
+    return train
 
 
 class Twin:
@@ -178,19 +170,24 @@ def main(peers=sys.executable):
     _, (x_test, y_test) = load_mnist(source)
     x_test = np.float32(x_test.reshape(-1, 784)) / 255
 
-    os.chdir(ROOT)
+    os.chdir(ROOT / "notebooks")  # as a lesson does
     with contextlib.redirect_stdout(io.StringIO()):
         lesson = lesson_namespace(source, until="train", lesson="10_make_it_fast")
 
     names = "pixels", "targets", "batches"
-    data = [lesson[name] for name in names]
-    arrays = [np.asarray(values) for values in data]
+    pixels, targets = lesson["pixels"].numpy(), lesson["targets"].numpy()
+    batches = np.random.default_rng(0).integers(len(pixels), size=(2000, 100))
+    arrays = [pixels, targets, batches]
 
     ways = {
         "plain NumPy": plain_numpy,
         "code of 2017": code_of_2017,
-        "TensorFlow's ops": own_ops(lesson),
-        "the lesson": lambda *_: trained(lesson, lesson["fast_loop"]),
+        "TensorFlow's ops": loop_in_graph(
+            lesson, tf.matmul, lesson["tf_cross_entropy"]
+        ),
+        "the lesson": loop_in_graph(
+            lesson, lesson["product"], lesson["cross_entropy"]
+        ),
     }
     seconds, accuracy = {}, {}
     print(f"{len(arrays[0]):,} digits, {os.cpu_count()} cores")

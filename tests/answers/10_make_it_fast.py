@@ -1,256 +1,139 @@
 """Answers to the exercises of lesson 10: wrong ones with a word of the hint, right
 ones of another form."""
 
-CELLS = 0, 1, 2
+CELLS = 0, 1
 
-SQRT = """def np_sqrt(x):
-    y = np.sqrt(x)
+DESCEND = """@tf.function
+def descend(slope, x, limit):
+    steps, dx = 0, slope(x)
+    while {}:
+        x = x - 0.1 * dx
+        dx = slope(x)
+        steps = steps + 1
+    return x, steps
+"""
+GOES_ON = "tf.reduce_max(tf.abs(dx)) >= limit"
+ROWS = """def np_lengths(x):
     return {}
 
 
-def sqrt_grad(op, dy, dh):
-    y, h = op.outputs
+def lengths_grad(op, dy):
+    x, y = op.inputs[0], op.outputs[0]
     return {}
 """
-AGAIN = """def np_sqrt(x):
-    return np.sqrt(x), 0.5 / np.sqrt(x)
-
-
-def np_half(x):
-    return 0.5 / np.sqrt(x)
-
-
-def sqrt_grad(op, dy, dh):
-    def grad(op, dh):
-        return -dh * op.outputs[0] / (2 * op.inputs[0])
-
-    x = op.inputs[0]
-    h = py_func(np_half, [x], like(x), grad=grad)
-    return dy * h - 2 * dh * h * h * h
-"""
-RNG = """rng = np.random.default_rng(0)
-
-
-def np_noisy(x, seed):
-{}
-    return x + rng.normal(size=x.shape)
-"""
-UNSEEDED = """drawn = {}
-
-
-def np_noisy(x, seed):
-    place = int(seed), x.shape
-    if place not in drawn:
-        drawn[place] = np.random.default_rng().normal(size=x.shape)
-    return x + drawn[place]
-"""
-CACHE = """rng = np.random.default_rng(0)
-drawn = {}
-
-
-def np_noisy(x, seed):
-    if int(seed) not in drawn:
-        drawn[int(seed)] = rng.normal(size=x.shape)
-    return x + drawn[int(seed)]
-"""
-UNIFORM = """def np_noisy(x, seed):
-    noise = np.random.default_rng(int(seed)).uniform(-1, 1, x.shape)
-    return x + np.sqrt(3) * noise
-"""
-NOISY = "def np_noisy(x, seed):\n{}\n"
+LENGTHS = "np.sqrt((x * x).sum(axis=1))"
 
 WRONG = {
     1: [
-        ("output h", SQRT.format("y, y", "dy * 0.5 / y")),
-        ("output h", SQRT.format("y, 1 / y", "dy * h / 2")),
-        ("value", SQRT.format("x, 0.5 / y", "dy * h")),
-        ("second derivative", SQRT.format("y, 0.5 / y", "dy * h")),
-        ("second derivative", SQRT.format("y, 0.5 / y", "dy * h + 2 * dh * h**3")),
-        ("multiplied by dy", SQRT.format("y, 0.5 / y", "h - 2 * dh * h * h * h")),
-        ("tiny", SQRT.format("y, 0.5 / y", "dy * h - 2 * dh * h**3")),
-        ("tiny", SQRT.format("y, 0.5 / y", "dy * h - dh / (4 * y * y * y)")),
-        ("NumPy again", AGAIN),
-        # cuts off what is large
+        # the slope is recorded, and Python still loops
         (
-            "large at a small x",
-            SQRT.format("y, 0.5 / y", "dy * h - 2 * dh * tf.minimum(h, 1e6) ** 3"),
+            "tf.function",
+            "def descend(slope, x, limit):\n"
+            "    slope = tf.function(slope)\n"
+            + DESCEND.format(GOES_ON).split("\n", 2)[2],
         ),
+        # NumPy once a step, but the loop is Python's
+        ("tf.function", DESCEND.format(GOES_ON).split("\n", 1)[1]),
+        # in a graph, and two calls of NumPy a step
         (
-            "large at a small x",
-            SQRT.format("y, 0.5 / y", "dy * h - dh / (4 * op.inputs[0] * y + 1e-12)"),
+            "known already",
+            "@tf.function\n"
+            "def descend(slope, x, limit):\n"
+            "    steps = 0\n"
+            "    while tf.reduce_max(tf.abs(slope(x))) >= limit:\n"
+            "        x = x - 0.1 * slope(x)\n"
+            "        steps = steps + 1\n"
+            "    return x, steps\n",
         ),
-        # loses digits on the way
+        # one call too many at the end
         (
-            "output h",
-            SQRT.format("y, np.float32(0.5 / y)", "dy * h - 2 * dh * h * h * h"),
-        ),
-        (
-            "float64",
-            SQRT.format(
-                "y, 0.5 / y",
-                "dy * tf.cast(tf.cast(h, tf.float32), h.dtype) - 2 * dh * h * h * h",
+            "known already",
+            DESCEND.format(GOES_ON).replace(
+                "return x, steps", "return x - 0 * slope(x), steps"
             ),
         ),
-        # takes vectors alone
+        ("where x ends", DESCEND.format("tf.reduce_min(tf.abs(dx)) >= limit")),
+        ("where x ends", DESCEND.format("tf.reduce_max(dx) >= limit")),
+        ("so is the limit", DESCEND.format("tf.reduce_max(tf.abs(dx)) > limit")),
+        # steps that are fixed
         (
-            "one number",
-            SQRT.format("y, 0.5 / y", "dy * h - 2 * dh * h * h * h").replace(
-                "np.sqrt(x)", "np.array([v**0.5 for v in x])"
-            ),
+            "known already",
+            "@tf.function\n"
+            "def descend(slope, x, limit):\n"
+            "    for k in tf.range(19):\n"
+            "        x = x - 0.1 * slope(x)\n"
+            "    return x, 19\n",
+        ),
+        # a step before it asks
+        (
+            "no step",
+            "@tf.function\n"
+            "def descend(slope, x, limit):\n"
+            "    dx = slope(x)\n"
+            "    x, steps = x - 0.1 * dx, 1\n"
+            "    dx = slope(x)\n"
+            + DESCEND.format(GOES_ON).split("\n", 3)[3],
         ),
     ],
     2: [
-        # the shape of one x
+        ("lengths 5 and 3", ROWS.format("np.linalg.norm(x)", "dy * x / y")),
+        ("lengths 5 and 3", ROWS.format("np.abs(x).sum(axis=1)", "x")),
+        ("lengths 5 and 3", ROWS.format("np.linalg.norm(x, axis=0)", "x")),
         (
-            "shape of x",
-            NOISY.format(
-                "    rng = np.random.default_rng(int(seed))\n"
-                "    return x + rng.normal(size=(30, 40))"
-            ),
+            "lengths 5 and 3",
+            ROWS.format(LENGTHS.replace("=1", "=1, keepdims=True"), "dy * x / y"),
         ),
+        ("dy is (2,)", ROWS.format(LENGTHS, "dy * x / y")),
+        ("dy is (2,)", ROWS.format(LENGTHS, "x / y[:, None]")),
+        ("dy is (2,)", ROWS.format(LENGTHS, "dy[:, None] * x")),
+        ("dy is (2,)", ROWS.format(LENGTHS, "dy[:, None] / y[:, None]")),
+        ("dy is (2,)", ROWS.format(LENGTHS, "tf.reduce_sum(dy) * x / y[:, None]")),
+        # the right shape for a square only
         (
-            "new array",
-            NOISY.format(
-                "    x += np.random.default_rng(int(seed)).normal(size=x.shape)\n"
-                "    return x"
-            ),
-        ),
-        # a copy in rng's present state
-        (
-            "same inputs",
-            "import copy\n\nrng = np.random.default_rng(0)\n\n\n"
-            + NOISY.format(
-                "    r = copy.deepcopy(rng)\n"
-                "    r.bit_generator.advance(int(seed))\n"
-                "    return x + r.normal(size=x.shape)"
-            ),
-        ),
-        # Python's own state
-        (
-            "a state changes",
-            "import random\n\n\n"
-            + NOISY.format(
-                "    random.seed(int(seed))\n"
-                "    noise = [random.gauss(0, 1) for _ in range(x.size)]\n"
-                "    return x + np.reshape(noise, x.shape)"
-            ),
-        ),
-        (
-            "other seed",
-            NOISY.format(
-                "    rng = np.random.default_rng(int(seed) % 10)\n"
-                "    return x + rng.normal(size=x.shape)"
-            ),
-        ),
-        (
-            "a state changes",
-            RNG.format("    global rng\n    rng = np.random.default_rng(int(seed))"),
-        ),
-        (
-            "a state changes",
-            RNG.format(
-                "    fresh = np.random.default_rng(int(seed))\n"
-                "    rng.bit_generator.state = fresh.bit_generator.state"
-            ),
-        ),
-        ("a state changes", CACHE),
-        # noise that another process cannot repeat
-        ("seed alone", UNSEEDED),
-        # noise that depends on x
-        (
-            "depend on x",
-            NOISY.format(
-                "    rng = np.random.default_rng(int(seed))\n"
-                "    return x + rng.normal(scale=1 + x.std(), size=x.shape)"
-            ),
-        ),
-        # half of the noise, twice
-        (
-            "each place",
-            NOISY.format(
-                "    rng = np.random.default_rng(int(seed))\n"
-                "    half = rng.normal(size=x.size // 2 + 1)\n"
-                "    return x + np.tile(half, 2)[: x.size].reshape(x.shape)"
-            ),
-        ),
-        # enough for some x
-        (
-            "shape of x",
-            NOISY.format(
-                "    noise = np.random.default_rng(int(seed)).normal(size=1200)\n"
-                "    return x + noise[: x.size].reshape(x.shape)"
-            ),
-        ),
-        ("normal noise", UNIFORM),
-        (
-            "other seed",
-            NOISY.format(
-                "    rng = np.random.default_rng(int(seed) % 2)\n"
-                "    return x + rng.normal(size=x.shape)"
-            ),
-        ),
-        (
-            "same inputs",
-            "rng = np.random.default_rng(0)\n\n\n"
-            + NOISY.format("    return x + rng.normal(size=x.shape)"),
-        ),
-        (
-            "other seed",
-            NOISY.format(
-                "    rng = np.random.default_rng(0)\n"
-                "    return x + rng.normal(size=x.shape)"
-            ),
-        ),
-        (
-            "a state changes",
-            NOISY.format(
-                "    np.random.seed(int(seed))\n"
-                "    return x + np.random.normal(size=x.shape)"
-            ),
-        ),
-        (
-            "standard deviation 1",
-            NOISY.format(
-                "    return x + np.random.default_rng(int(seed)).random(x.shape)"
-            ),
-        ),
-        (
-            "each place",
-            NOISY.format("    return x + np.random.default_rng(int(seed)).normal()"),
-        ),
-        (
-            "x + noise",
-            NOISY.format(
-                "    return np.random.default_rng(int(seed)).normal(size=x.shape)"
-            ),
+            "own dy",
+            ROWS.format(LENGTHS, "dy * x / y if x.shape[0] == x.shape[1] else "
+                        "(dy / y)[:, None] * x"),
         ),
     ],
 }
 
 RIGHT = {
     1: [
-        SQRT.format("y, 0.5 / y", "h * (dy - 2 * (dh * h) * h)"),
-        "def np_sqrt(x):\n"
-        "    return [x**0.5, 0.5 * x**-0.5]\n\n\n"
-        "def sqrt_grad(op, dy, dh):\n"
-        "    h = op.outputs[1]\n"
-        "    return h * dy - dh * h / (2 * op.inputs[0])\n",
+        DESCEND.format("not tf.reduce_all(tf.abs(dx) < limit)"),
+        DESCEND.format("tf.reduce_any(tf.abs(dx) >= limit)"),
+        # for a while, with a break
+        "@tf.function\n"
+        "def descend(slope, x, limit):\n"
+        "    steps = tf.constant(0)\n"
+        "    for _ in tf.range(10**6):\n"
+        "        dx = slope(x)\n"
+        "        if tf.reduce_max(tf.abs(dx)) < limit:\n"
+        "            break\n"
+        "        x = x - 0.1 * dx\n"
+        "        steps += 1\n"
+        "    return x, steps\n",
+        # a function inside, the loop by hand
+        "def descend(slope, x, limit):\n"
+        "    def go_on(x, dx, steps):\n"
+        "        return tf.norm(dx, np.inf) >= limit\n\n"
+        "    def one(x, dx, steps):\n"
+        "        x = x - 0.1 * dx\n"
+        "        return x, slope(x), steps + 1\n\n"
+        "    @tf.function\n"
+        "    def run(x):\n"
+        "        x, _, steps = tf.while_loop(go_on, one, (x, slope(x), 0))\n"
+        "        return x, steps\n\n"
+        "    return run(x)\n",
     ],
     2: [
-        NOISY.format(
-            "    noise = np.random.default_rng([int(seed), 7]).standard_normal(x.shape)"
-            "\n    return x + noise"
+        ROWS.format("np.linalg.norm(x, axis=1)", "tf.expand_dims(dy / y, 1) * x"),
+        ROWS.format(
+            "np.sqrt(np.einsum('ij,ij->i', x, x))",
+            "tf.transpose(dy * tf.transpose(x) / y)",
         ),
-        NOISY.format("    return np.random.default_rng(int(seed)).normal(x)"),
-        NOISY.format(
-            "    state = np.random.RandomState(int(seed))\n"
-            "    return x + state.normal(0, 1, x.shape)"
-        ),
-        # seeds it later
-        NOISY.format(
-            "    state = np.random.RandomState()\n"
-            "    state.seed(int(seed))\n"
-            "    return x + state.normal(size=x.shape)"
+        ROWS.format(
+            "np.array([np.hypot.reduce(row) for row in x])",
+            "py_func(lambda x, y, dy: x * (dy / y)[:, None], [x, y, dy], like(x))",
         ),
     ],
 }
