@@ -47,7 +47,7 @@ def fault_of_extremes(code):
         tried = subprocess.run(
             [sys.executable, __file__, file],
             env={**os.environ, "CXX": shlex.join(words), "XDG_CACHE_HOME": folder,
-                 "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                 "PYTHONPATH": os.pathsep.join(p or "." for p in sys.path)},
             capture_output=True, text=True, errors="replace",
         )  # fmt: skip
     if tried.returncode == -signal.SIGALRM:

@@ -1,5 +1,7 @@
 """Answers to the exercises of lesson 07: wrong ones with a word of the hint, right ones
-of another form."""
+of another form. To compile and try one of exercise 2 takes some ten seconds."""
+
+CELLS = [0, 1]
 
 HEAD = """extremes = '''
 REGISTER_OP("Extremes")
@@ -120,7 +122,6 @@ WRONG = {
         ("x = (4, 1, 3)", grad("return dsmallest * x, dlargest * x")),
     ],
     2: [
-        ("x of shape (3,), smallest has the shape <unknown>", op(shapes="")),
         (
             "x of shape (3,), smallest has the shape (3,)",
             op(
@@ -137,19 +138,13 @@ WRONG = {
         ),
         ("ends the process", op(compute=ALLOCATED + FILLED)),
         (
-            "ends the process",
-            op(compute=REFUSED + ALLOCATED + FILLED.replace("(i)", "(i + 1)")),
-        ),
-        (
-            "[-2, -5, -3]",
+            "2.0 instead of 3.0",
             op(
                 compute=REFUSED
                 + ALLOCATED
                 + FILLED.replace("high = numbers(0)", "high = 0")
             ),
         ),
-        ("answer:34", op(compute=REFUSED + ALLOCATED + FILLED.replace("low;", "lo;"))),
-        ("stopped", op(compute=REFUSED + ALLOCATED + FILLED.replace("++i", "i += 0"))),
     ],
 }
 RIGHT = {
