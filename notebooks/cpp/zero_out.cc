@@ -2,12 +2,16 @@
 // Its second output holds the index of each element.
 
 #include "absl/strings/str_cat.h"
+#include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/shape_inference.h"
 
 namespace {
 
+using tensorflow::AttrSlice;
+using tensorflow::FunctionDef;
+using tensorflow::FunctionDefHelper;
 using tensorflow::OpKernel;
 using tensorflow::OpKernelConstruction;
 using tensorflow::OpKernelContext;
@@ -66,5 +70,18 @@ class ZeroOutOp : public OpKernel {
 REGISTER_KERNEL(float);
 REGISTER_KERNEL(double);
 REGISTER_KERNEL(int32_t);
+
+// A gradient in C++, as a graph of one node: dx is ZeroOut of dy. The op
+// SymbolicGradient asks for it. A tape does not: leave it out of your own ops.
+absl::Status ZeroOutGradient(const AttrSlice& /* of the op */,
+                             FunctionDef* graph) {
+  *graph = FunctionDefHelper::Define(
+      {"x: T", "dy: T", "dindices: int32"},  // the inputs, one dy each output
+      {"dx: T"},                             // one gradient for each input
+      {"T: {float, double}"},
+      {{{"dx", "ignored"}, "ZeroOut", {"dy"}, {{"T", "$T"}}}});
+  return absl::OkStatus();
+}
+REGISTER_OP_GRADIENT("ZeroOut", ZeroOutGradient);
 
 }  // namespace

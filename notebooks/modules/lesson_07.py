@@ -1,33 +1,104 @@
-"""What lesson 07 draws: a point on a circle, and dy along its tangent."""
+"""Lesson 07 compiles the answer to its second exercise, and tries it, with this.
 
-import matplotlib.pyplot as plt
+That happens in a process of its own, as a wrong kernel may end the process it runs in.
+"""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
 import numpy as np
 
-from utils import tf
+from utils import compile_command, load_op, tf
+
+TOP = Path(__file__).parents[1] / "cpp" / "zero_out.cc"  # its includes and usings
+MORE = "#include <algorithm>\n#include <cmath>\n#include <limits>\n#include <numeric>\n"
+KERNELS = """
+#define REGISTER_KERNEL(type)                                  \\
+  REGISTER_KERNEL_BUILDER(Name("Extremes")                     \\
+                              .Device(tensorflow::DEVICE_CPU)  \\
+                              .TypeConstraint<type>("T"),      \\
+                          ExtremesOp<type>)
+REGISTER_KERNEL(float);
+REGISTER_KERNEL(double);
+"""
 
 
-def draw_circle(op, x, dsine, dcosine):
-    """Draw (cosine, sine) of x with dy, and dx over all angles.
+def fault_of_extremes(code):
+    """What is wrong with the op Extremes, else True.
 
     Args:
-        op: returns sine and cosine, as a named tuple.
-        x: the angle.
-        dsine, dcosine: the upstream gradient, one number for each output.
+        code: the interface and the kernel's class in C++, as a text.
     """
-    xs = tf.constant(np.append(np.linspace(0, 2 * np.pi, 100), x))
-    with tf.GradientTape() as tape:
-        tape.watch(xs)
-        y = op(xs)
-        loss = dsine * y.sine + dcosine * y.cosine
-    dx, sine, cosine = tape.gradient(loss, xs), y.sine[-1], y.cosine[-1]
-    end = cosine - sine * dx[-1], sine + cosine * dx[-1]
-    _, (left, right) = plt.subplots(1, 2, figsize=(8, 3.2))
-    left.plot(y.cosine[:-1], y.sine[:-1], "k-", cosine, sine, "ko")
-    left.arrow(cosine, sine, dcosine, dsine, head_width=0.12, color="C1")
-    left.plot([cosine, end[0]], [sine, end[1]], "C0-", lw=4)
-    left.text(cosine + dcosine + 0.15, sine + dsine, "dy", color="C1")
-    left.text(end[0], end[1] + 0.15, "dx", color="C0", ha="right")
-    left.set(xlabel="cosine", ylabel="sine", aspect="equal")
-    left.set(xlim=(-2.4, 2.4), ylim=(-2.4, 2.4))
-    right.plot(xs[:-1], dx[:-1], "C0--", x, dx[-1], "ko")
-    right.set(xlabel="x", ylabel="dx", ylim=(-1.6, 1.6))
+    if not isinstance(code, str):
+        return f"C++ code is a text, not {type(code).__name__}"
+    top = TOP.read_text("utf-8").split("// The interface")[0]
+    top = top.replace("namespace {", "using namespace tensorflow;")
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "extremes.cc")
+        file.write_text(f'{MORE}{top}\n#line 1 "answer"\n{code}\n{KERNELS}', "utf-8")
+        # Eigen, TensorFlow's library of arrays, looks at each index with this option.
+        words = compile_command(TOP)
+        words = [*words[: words.index("-shared")], "-DEIGEN_INTERNAL_DEBUGGING"]
+        tried = subprocess.run(
+            [sys.executable, __file__, file],
+            env={**os.environ, "CXX": shlex.join(words), "XDG_CACHE_HOME": folder,
+                 "PYTHONPATH": os.pathsep.join(p or "." for p in sys.path)},
+            capture_output=True, text=True, errors="replace",
+        )  # fmt: skip
+    if tried.returncode == -signal.SIGALRM:
+        return "stopped after 20 seconds: do your loops come to an end?"
+    if tried.returncode < 0:
+        return "it ends the process: does it read or write where nothing is?"
+    said = tried.stdout.strip()
+    return True if said == "right" else said or tried.stderr[-500:]
+
+
+def first_fault(extremes):
+    """The first thing that is wrong with the op; None if there is nothing."""
+    for dtype in "float64", "float32":
+        for numbers in [3, 1, 2], [-2, -5, -3], [7], [2, 5, 5, 2], [*range(300)] * 2:
+            x = np.array(numbers, dtype)
+            shown = f"for x = {numbers[:4]} in {dtype}"
+            try:
+                found = extremes(x)
+            except tf.errors.OpError as error:
+                return f"{shown}: {error.message.split('}} ')[-1]}"
+            for y, right in zip(found, [x.min(), x.max()], strict=True):
+                if y.shape != () or y.numpy() != right:
+                    return f"{shown}: {y.numpy()} instead of {right}"
+    for x in np.ones((2, 3)), np.ones(0), np.array(3.0):
+        try:
+            extremes(x)
+        except tf.errors.InvalidArgumentError:
+            continue
+        return f"the kernel takes an input of shape {x.shape}"
+    for shape in [3], [None], None:
+        spec = tf.TensorSpec(shape, tf.float64)
+        traced = tf.function(extremes).get_concrete_function(spec)
+        for name, y in traced.structured_outputs._asdict().items():
+            if y.shape != ():
+                return (f"in a tf.function with x of shape {spec.shape}, {name} has "
+                        f"the shape {y.shape}")  # fmt: skip
+    for shape in [2, 3], []:
+        spec = tf.TensorSpec(shape, tf.float64)
+        try:
+            tf.function(extremes).get_concrete_function(spec)
+        except ValueError:
+            continue
+        return f"the shape function takes an input of shape {spec.shape}"
+    return None
+
+
+if __name__ == "__main__":
+    try:
+        module = load_op(sys.argv[1])
+    except ValueError as error:
+        print(error)
+    else:
+        signal.alarm(20)  # ends C++ code, too
+        print(first_fault(module.extremes) or "right")

@@ -1,174 +1,210 @@
 """Answers to the exercises of lesson 07: wrong ones with a word of the hint, right ones
-of another form."""
+of another form. To compile and try one of exercise 2 takes some ten seconds."""
 
-FILL = """
-    for (int i = 0; i < x.NumElements(); ++i) {
-      y_values(i) = T(0);
-      index_values(i) = i;
+CELLS = [0, 1]
+
+HEAD = """extremes = '''
+REGISTER_OP("Extremes")
+    .Attr("T: {float, double}")
+    .Input("x: T")
+    .Output("smallest: T")
+    .Output("largest: T")
+"""
+REFUSED = """
+    OP_REQUIRES(context, x.dims() == 1 && x.NumElements() > 0,
+                absl::InvalidArgumentError("Extremes expects a vector"));
+"""
+ALLOCATED = """
+    Tensor* smallest = nullptr;
+    Tensor* largest = nullptr;
+    OP_REQUIRES_OK(context, context->allocate_output(0, {}, &smallest));
+    OP_REQUIRES_OK(context, context->allocate_output(1, {}, &largest));
+"""
+FILLED = """
+    const auto numbers = x.vec<T>();
+    T low = numbers(0), high = numbers(0);
+    for (int i = 1; i < numbers.size(); ++i) {
+      if (numbers(i) < low) low = numbers(i);
+      if (numbers(i) > high) high = numbers(i);
     }
+    smallest->scalar<T>()() = low;
+    largest->scalar<T>()() = high;
+"""
+SCALARS = """
+      ShapeHandle vector;
+      TF_RETURN_IF_ERROR(c->WithRank(c->input(0), 1, &vector));
+      c->set_output(0, c->Scalar());
+      c->set_output(1, c->Scalar());
 """
 
 
-def loop(code):
-    return f"loop = '''{code}'''\n"
+def op(shapes=SCALARS, compute=REFUSED + ALLOCATED + FILLED, before=""):
+    return f"""{HEAD}
+    .SetShapeFn([](InferenceContext* c) {{
+{shapes}
+      return absl::OkStatus();
+    }});
+{before}
+template <typename T>
+class ExtremesOp : public OpKernel {{
+ public:
+  using OpKernel::OpKernel;
+
+  void Compute(OpKernelContext* context) override {{
+    const Tensor& x = context->input(0);
+{compute}
+  }}
+}};
+'''
+"""
+
+
+def grad(*lines):
+    return "\n    ".join(
+        ["def extremes_grad(op, dsmallest, dlargest):", "x = op.inputs[0]", *lines]
+    )
 
 
 WRONG = {
     1: [
         (
-            "float32, length 2",
-            "def my_grad(op, dy, dindices):\n"
-            "    return dy * tf.one_hot(0, tf.size(dy), dtype=tf.float64)\n",
+            "x = (5, 1, 5, 1)",
+            grad(
+                "low = tf.where(x == op.outputs[0], dsmallest, 0)",
+                "return low + tf.where(x == op.outputs[1], dlargest, 0)",
+            ),
         ),
         (
-            "shapes",
-            "def my_grad(op, dy, dindices):\n"
-            "    return dy * tf.one_hot(0, 3, dtype=dy.dtype)\n",
+            "along how many paths",
+            grad(
+                "k = tf.range(tf.size(x), dtype=tf.int64)",
+                "low = tf.where(k == tf.argmin(x), dsmallest, 0)",
+                "return tf.where(k == tf.argmax(x), dlargest, low)",
+            ),
         ),
         (
-            "zero_out",
-            "def my_grad(op, dy, dindices):\n    return ops.zero_out(dy).y\n",
+            "x = (4, 1, 3)",
+            grad(
+                "return dlargest * tf.one_hot(tf.argmax(x), tf.size(x), dtype=x.dtype)"
+            ),
         ),
         (
-            "multiplied by dy",
-            "def my_grad(op, dy, dindices):\n"
-            "    return tf.one_hot(0, tf.size(dy), dtype=dy.dtype)\n",
+            "x = (4, 1, 3)",
+            grad(
+                "a = tf.one_hot(tf.argmin(x), tf.size(x), dtype=x.dtype)",
+                "return a + tf.one_hot(tf.argmax(x), tf.size(x), dtype=x.dtype)",
+            ),
         ),
         (
-            "3 were given",
-            "def my_grad(op, dy):\n"
-            "    return dy * tf.one_hot(0, tf.size(dy), dtype=dy.dtype)\n",
+            "x = (4, 1, 3)",
+            grad(
+                "a = dlargest * tf.one_hot(tf.argmin(x), tf.size(x), dtype=x.dtype)",
+                "b = tf.one_hot(tf.argmax(x), tf.size(x), dtype=x.dtype)",
+                "return a + dsmallest * b",
+            ),
         ),
         (
-            "element",
-            "def my_grad(op, dy, dindices):\n"
-            "    return dy * tf.one_hot(1, tf.size(dy), dtype=dy.dtype)\n",
+            "float32",
+            grad(
+                "a = dsmallest * tf.one_hot(tf.argmin(x), tf.size(x), "
+                "dtype=tf.float64)",
+                "b = tf.one_hot(tf.argmax(x), tf.size(x), dtype=tf.float64)",
+                "return a + dlargest * b",
+            ),
         ),
         (
-            "for x = [-3.0, 0.0, 4.0]",
-            "def my_grad(op, dy, dindices):\n"
-            "    return tf.where(op.inputs[0] == op.outputs[0], dy, "
-            "tf.zeros_like(dy))\n",
+            "float32",
+            grad(
+                "a = dsmallest * tf.one_hot(tf.argmin(x), 3, dtype=x.dtype)",
+                "return a + dlargest * tf.one_hot(tf.argmax(x), 3, dtype=x.dtype)",
+            ),
         ),
-        (
-            "for x = [0.0, 7.0]",
-            "def my_grad(op, dy, dindices):\n"
-            "    return tf.where(op.outputs[0] != 0, dy, tf.zeros_like(dy))\n",
-        ),
-        (
-            "for x = [-3.0, 0.0, 4.0]",
-            "def my_grad(op, dy, dindices):\n    return dy * tf.sign(op.outputs[0])\n",
-        ),
-        (
-            "for x = [-3.0, 0.0, 4.0]",
-            "def my_grad(op, dy, dindices):\n"
-            "    return dy * op.outputs[0] / op.inputs[0]\n",
-        ),
-        (
-            "no Python",
-            "from utils import like, py_func\n\n\n"
-            "def my_grad(op, dy, dindices):\n"
-            "    return py_func(lambda d: d * (np.arange(len(d)) == 0), [dy], "
-            "like(dy))\n",
-        ),
-        (
-            "dindices is None",
-            "def my_grad(op, dy, dindices):\n"
-            "    return (dy + tf.cast(dindices, dy.dtype)) "
-            "* tf.one_hot(0, tf.size(dy), dtype=dy.dtype)\n",
-        ),
-        (
-            "tf.size(dy) finds it",
-            "def my_grad(op, dy, dindices):\n"
-            "    return dy * tf.one_hot(0, dy.shape[0], dtype=dy.dtype)\n",
-        ),
+        ("x = (4, 1, 3)", grad("return dsmallest * x, dlargest * x")),
     ],
     2: [
-        ("index 2", loop(FILL + "    y_values(2) = x.vec<T>()(2);\n")),
         (
-            "index 3",
-            loop(FILL + "    y_values(x.NumElements()) = x.vec<T>()(x.NumElements());"),
-        ),
-        (
-            "element 0",
-            loop(FILL + "    y_values(0) = x.vec<T>()(x.NumElements() - 1);\n"),
-        ),
-        (
-            "y is wrong",
-            loop(
-                "    for (int i = 0; i < x.NumElements(); ++i) index_values(i) = i;\n"
-                "    const int last = x.NumElements() - 1;\n"
-                "    y_values(last) = x.vec<T>()(last);\n"
+            "x of shape (3,), smallest has the shape (3,)",
+            op(
+                shapes="      c->set_output(0, c->input(0));\n"
+                "      c->set_output(1, c->input(0));"
             ),
         ),
         (
-            "indices",
-            loop(
-                "    const int last = x.NumElements() - 1;\n"
-                "    for (int i = 0; i < last; ++i) y_values(i) = T(0);\n"
-                "    y_values(last) = x.vec<T>()(last);\n"
+            "the shape function takes",
+            op(
+                shapes="      c->set_output(0, c->Scalar());\n"
+                "      c->set_output(1, c->Scalar());"
             ),
         ),
+        ("ends the process", op(compute=ALLOCATED + FILLED)),
         (
-            "index 3 was written",
-            loop(FILL + "    y_values.data()[x.NumElements()] = T(0);\n"),
-        ),
-        (
-            "float, 3 elements: y is wrong at element 2",
-            loop(
-                "    T best = x.vec<T>()(0);\n"
-                "    for (int i = 0; i < x.NumElements(); ++i) {\n"
-                "      y_values(i) = T(0);\n"
-                "      index_values(i) = i;\n"
-                "      best = std::max(best, x.vec<T>()(i));\n"
-                "    }\n"
-                "    y_values(x.NumElements() - 1) = best;\n"
+            "2.0 instead of 3.0",
+            op(
+                compute=REFUSED
+                + ALLOCATED
+                + FILLED.replace("high = numbers(0)", "high = 0")
             ),
-        ),
-        ("read-only", loop("    x.vec<T>()(0) = T(0);\n")),
-        (
-            "compile",
-            loop(FILL + "    y_values(last) = x.vec<T>()(last);\n"),
         ),
     ],
 }
 RIGHT = {
     1: [
-        "def my_grad(op, dy, dindices):\n"
-        "    return tf.concat([dy[:1], tf.zeros_like(dy[1:])], axis=0)\n",
-        "def my_grad(op, dy, dindices):\n"
-        "    return tf.where(tf.range(tf.size(dy)) == 0, dy, tf.zeros_like(dy))\n",
+        grad(
+            "low = tf.one_hot(tf.argmin(x), tf.size(x), on_value=dsmallest, "
+            "off_value=tf.zeros_like(dsmallest))",
+            "return low + tf.one_hot(tf.argmax(x), tf.size(x), on_value=dlargest, "
+            "off_value=tf.zeros_like(dlargest))",
+        ),
+        grad(
+            "places = tf.stack([tf.argmin(x), tf.argmax(x)])",
+            "dys = tf.stack([dsmallest, dlargest])",
+            "return tf.scatter_nd(places[:, None], dys, tf.shape(x, tf.int64))",
+        ),
+        grad(
+            "k = tf.range(tf.size(x), dtype=tf.int64)",
+            "low = tf.where(k == tf.argmin(x), dsmallest, 0)",
+            "return [low + tf.where(k == tf.argmax(x), dlargest, 0)]",
+        ),
     ],
     2: [
-        loop(
-            "    for (int i = 0; i < x.NumElements(); ++i) {\n"
-            "      y_values(i) = i + 1 < x.NumElements() ? T(0) : x.vec<T>()(i);\n"
-            "      index_values(i) = i;\n"
-            "    }\n"
+        op(
+            shapes="""
+      tensorflow::shape_inference::ShapeHandle unused;
+      auto status = c->WithRank(c->input(0), 1, &unused);
+      if (!status.ok()) return status;
+      for (int i : {0, 1}) c->set_output(i, c->MakeShape({}));
+""",
+            compute=REFUSED
+            + """
+    std::vector<tensorflow::int64> order(x.dim_size(0));
+    std::iota(order.begin(), order.end(), 0);
+    const T* numbers = x.flat<T>().data();
+    auto less = [&](tensorflow::int64 a, tensorflow::int64 b) {
+      return numbers[a] < numbers[b];
+    };
+    auto [a, b] = std::minmax_element(order.begin(), order.end(), less);
+    Tensor *y = nullptr, *z = nullptr;
+    OP_REQUIRES_OK(context, context->allocate_output("smallest", {}, &y));
+    OP_REQUIRES_OK(context, context->allocate_output("largest", TensorShape(), &z));
+    *y->flat<T>().data() = numbers[*a];
+    z->flat<T>()(0) = numbers[*b];
+""",
         ),
-        loop(
-            "    auto numbers = x.vec<T>();\n"
-            "    for (int64_t i = numbers.size() - 1; i >= 0; --i) {\n"
-            "      const bool is_last = i == numbers.size() - 1;\n"
-            "      y_values(i) = is_last ? numbers(i) : T(0);\n"
-            "      index_values(i) = i;\n"
-            "    }\n"
-        ),
-        loop(
-            "    const int64_t n = x.dim_size(0);\n"
-            "    y_values.setZero();\n"
-            "    for (int64_t i = 0; i < x.shape().dim_size(0); ++i) {\n"
-            "      index_values.data()[i] = i;\n"
-            "    }\n"
-            "    y->flat<T>()(y->NumElements() - 1) = x.flat<T>()(n - 1);\n"
-        ),
-        loop(
-            "    auto numbers = x.flat<T>();\n"
-            "    const int64_t last = numbers.dimension(0) - 1;\n"
-            "    for (int64_t i = 0; i <= last; ++i) {\n"
-            "      y_values.data()[i] = i < last ? T(0) : numbers.data()[i];\n"
-            "      index_values(i) = i;\n"
-            "    }\n"
+        op(
+            before="#include <array>",
+            compute="""
+    if (!tensorflow::TensorShapeUtils::IsVector(x.shape()) || !x.dim_size(0)) {
+      context->CtxFailure(absl::InvalidArgumentError("a vector, please"));
+      return;
+    }
+"""
+            + ALLOCATED
+            + """
+    smallest->scalar<T>().setConstant(x.vec<T>()(0));
+    largest->scalar<T>() = smallest->scalar<T>().constant(x.vec<T>()(0));
+    smallest->scalar<T>() = x.flat<T>().minimum();
+    largest->scalar<T>() = x.flat<T>().maximum();
+""",
         ),
     ],
 }
