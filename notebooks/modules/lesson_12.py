@@ -10,6 +10,7 @@ import venv
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+import numpy as np
 
 import custom_ops
 
@@ -81,34 +82,21 @@ def call_elsewhere(code, name, calls):
     return pickle.loads(done.stdout)
 
 
-def draw_segments(terms, ids, sums):
+def draw_segments(terms, ids, segments):
     """exp(x) above, the segments below, a line from each term to its segment."""
-    _, axes = plt.subplots(figsize=(8, 3))
-    box = {"boxstyle": "square,pad=0.5", "edgecolor": "0.3"}
+    _, axes = plt.subplots(figsize=(8, 2.8))
+    box = {"boxstyle": "square,pad=0.5", "facecolor": "w"}
+    centre = {"ha": "center", "va": "center"}
+    places = np.linspace(0, len(ids) - 1, segments)
     for i, (term, s) in enumerate(zip(terms, ids, strict=True)):
-        axes.plot([i, 5 / 3 * s], [1, 0], "-", color=f"C{s}", lw=2, zorder=0)
-        axes.text(
-            i,
-            1,
-            f"{term:.0f}",
-            ha="center",
-            va="center",
-            color="w",
-            bbox={**box, "facecolor": f"C{s}"},
-        )
-    for s, total in enumerate(sums):
-        axes.text(
-            5 / 3 * s,
-            0,
-            f"log {total:.0f}" if total else "−∞",
-            ha="center",
-            va="center",
-            bbox={**box, "facecolor": "w", "edgecolor": f"C{s}"},
-        )
-        axes.text(5 / 3 * s, -0.35, f"y[{s}]", ha="center", va="center")
-    for start, who in (0, "one thread"), (2, "another thread"):
-        axes.plot([5 / 3 * start - 0.4, 5 / 3 * (start + 1) + 0.4], [-0.55] * 2, "k-")
-        axes.text(5 / 3 * (start + 0.5), -0.75, who, ha="center", va="center")
+        axes.plot([i, places[s]], [1, 0], "-", color=f"C{s}", lw=2, zorder=0)
+        axes.text(i, 1, f"{term:.0f}", bbox={**box, "edgecolor": f"C{s}"}, **centre)
+    for s, place in enumerate(places):
+        axes.text(place, 0, f"y[{s}]", bbox={**box, "edgecolor": f"C{s}"}, **centre)
+    for first, who in (0, "one thread"), (segments // 2, "another thread"):
+        left, right = places[first], places[first + segments // 2 - 1]
+        axes.plot([left - 0.4, right + 0.4], [-0.35, -0.35], "k-")
+        axes.text((left + right) / 2, -0.55, who, **centre)
     axes.text(-0.6, 1, "exp(x)", ha="right", va="center")
-    axes.set(xlim=(-1.5, 5.6), ylim=(-0.95, 1.3))
+    axes.set(xlim=(-1.5, len(ids) - 0.4), ylim=(-0.7, 1.25))
     axes.axis("off")
