@@ -85,6 +85,7 @@ WRONG = {
         ("which dy", GRAD.format("x / tf.gather(y, ids)")),
         ("which dy", GRAD.format("tf.gather(dy * y, ids) * x")),
         ("0 / 0", GRAD.format("tf.gather(dy / y, ids) * x")),
+        ("small", GRAD.format("tf.gather(dy / tf.maximum(y, 1e-3), ids) * x")),
         ("0 / 0", GRAD.format("tf.gather(dy, ids) * x / tf.gather(y, ids)")),
         ("which dy", GRAD.format("tf.repeat(dy / y, 1) * x")),
     ],
