@@ -16,6 +16,7 @@ import tensorflow as tf
 from notebook_plugin import COMPILERS
 
 ROOT = Path(__file__).resolve().parents[1]
+NAME = "segment_logsumexp"
 NOWHERE = "http://127.0.0.1:9"  # nobody listens there
 
 pytestmark = [
@@ -44,7 +45,7 @@ def run(*words, cwd, **environ):
 def wheel(tmp_path_factory):
     pytest.importorskip("pip", reason="pip builds the wheel")
     folder = tmp_path_factory.mktemp("wheel")
-    shutil.copytree(ROOT / "notebooks" / "cpp" / "lambert_w", folder / "source")
+    shutil.copytree(ROOT / "notebooks" / "cpp" / NAME, folder / "source")
     pip = [sys.executable, "-m", "pip", "wheel", "-q", "--disable-pip-version-check"]
     offline = ["--no-build-isolation", "--no-deps", "--no-index"]
     run(*pip, *offline, "-w", folder, folder / "source", cwd=folder)
@@ -75,7 +76,7 @@ def test_the_wheel_holds_the_library_and_names_its_tensorflow(wheel):
         needed = archive.read(about).decode()
     assert "py3-none-any" not in wheel.name
     [library] = [name for name in names if name.endswith(".so")]
-    python = ["lambert_w/__init__.py", "lambert_w/built_with.py"]
+    python = [f"{NAME}/__init__.py", f"{NAME}/built_with.py"]
     assert sorted(names) == sorted([*python, library])
     lines = [line for line in needed.splitlines() if line.startswith("Requires-Dist")]
     assert [line.replace(" ", "") for line in lines] == [
@@ -83,52 +84,59 @@ def test_the_wheel_holds_the_library_and_names_its_tensorflow(wheel):
     ]
 
 
-def test_op_gradient_and_threads_are_found_where_it_is_installed(installed):
-    """With two threads each does about half: the clock of a busy machine can't tell."""
+def test_its_own_tests_pass_where_it_is_installed(installed):
     python, own = installed
-    code = """
-        import glob, sys
-        import lambert_w, numpy as np, tensorflow as tf
+    tests = ROOT / "notebooks" / "cpp" / NAME / "tests.py"
+    said = run(python, "-m", "pytest", "-q", tests, cwd=own)
+    assert "8 passed" in said
 
-        assert lambert_w.__file__.startswith(sys.prefix)
-        for dtype, digits in ((np.float32, 6), (np.float64, 12)):
-            x = tf.constant(np.linspace(-0.36, 50, 30).reshape(5, 6), dtype)
-            with tf.GradientTape() as tape:
-                tape.watch(x)
-                w = tf.function(lambert_w.lambert_w)(x)
-            dx = tape.gradient(w, x)
-            assert w.dtype == x.dtype and w.shape == x.shape
-            np.testing.assert_allclose(w * np.exp(w), x, 10.0**-digits)
-            np.testing.assert_allclose(dx * np.exp(w) * (1 + w), 1, 10.0**-digits)
-        ends = lambert_w.lambert_w(np.array([-np.inf, -0.4, np.nan, np.inf, 1e300]))
-        assert np.isnan(ends[:3]).all() and ends[3] == np.inf and ends[4] > 684
-        assert lambert_w.lambert_w(np.zeros((0, 3))).shape == (0, 3)
 
-        def seconds():
-            for name in glob.glob("/proc/self/task/*/stat"):
-                with open(name) as file:
-                    fields = file.read().rpartition(")")[2].split()
-                yield name, int(fields[11]) + int(fields[12])
+def test_ends_of_the_range_and_both_formats_of_models(installed):
+    """Infinite and nan inputs, no inputs, two processes: one saves, one loads."""
+    python, own = installed
+    save = f"""
+        import keras, numpy as np, tensorflow as tf
+        from {NAME} import SegmentLogsumexp, {NAME}
 
-        if sys.platform == "linux":
-            before = dict(seconds())
-            lambert_w.lambert_w(np.linspace(0, 9, 100_000), steps=300)
-            spent = sorted(t - before.get(name, 0) for name, t in seconds())
-            assert spent[-2] > 0.5 * spent[-1], spent
+        ends = np.array([np.nan, np.inf, -np.inf, 1, np.inf, 800])
+        y = {NAME}(ends, [0, 1, 2, 3, 3, 5], segments=6)
+        assert np.array_equal(y, [np.nan, np.inf, -np.inf, np.inf, -np.inf, 800],
+                              equal_nan=True)
+        assert np.all({NAME}(ends[:0], [], 2) == [-np.inf] * 2)
+        specs = [tf.TensorSpec([None], tf.float64), tf.TensorSpec([None], tf.int32)]
+        model = tf.Module()
+        model.call = tf.function(lambda x, ids: {NAME}(x, ids, 3), specs)
+        tf.saved_model.save(model, "saved_model")
+        x, ids = keras.Input([]), keras.Input([], dtype="int32")
+        keras.Model([x, ids], SegmentLogsumexp(3)(x, ids)).save("model.keras")
     """
-    run(python, "-I", "-c", textwrap.dedent(code), cwd=own, TF_NUM_INTRAOP_THREADS="2")
+    load = f"""
+        import keras, numpy as np, tensorflow as tf
+        import {NAME}
+
+        x, ids = tf.math.log([[1.0, 3, 5]])[0], tf.constant([2, 2, 0])
+        saved = tf.saved_model.load("saved_model").call(tf.cast(x, "float64"), ids)
+        model = keras.saving.load_model("model.keras")
+        for y in saved, model([x, ids]):
+            np.testing.assert_allclose(np.exp(y), [5, 0, 4], rtol=1e-6)
+        model.compile(jit_compile=True)
+        assert not model.jit_compile
+    """
+    for code in save, load:
+        run(python, "-I", "-c", textwrap.dedent(code), cwd=own)
 
 
 def test_another_tensorflow_is_refused_in_words(installed):
     python, own = installed
     code = """
         import sys, types
+        sys.modules["keras"] = types.ModuleType("keras")
         sys.modules["tensorflow"] = types.SimpleNamespace(__version__="2.0.1")
         try:
-            import lambert_w
+            import segment_logsumexp
         except ImportError as error:
             print(error)
     """
     said = run(python, "-I", "-c", textwrap.dedent(code), cwd=own)
     assert f"built with TensorFlow {version('tensorflow')} " in said
-    assert "2.0.1 is installed" in said and "build lambert_w anew" in said
+    assert "2.0.1 is installed" in said and f"build {NAME} anew" in said

@@ -1,54 +1,102 @@
-"""What lesson 12 needs besides its op: sources, programs, threads and the picture."""
+"""What lesson 12 needs besides its package: parts of files, programs, and a picture."""
 
+import os
+import pickle
 import subprocess
-import time
+import sys
+import sysconfig
+import tempfile
+import venv
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
-import psutil
-from scipy.special import lambertw
 
-from utils import gradient
+import custom_ops
 
-PACKAGE = Path(__file__).resolve().parents[1] / "cpp" / "lambert_w"
+CPP = Path(__file__).resolve().parents[1] / "cpp"
+CALLER = """
+import pickle, sys
+sys.path.insert(0, sys.argv[1])
+from custom_ops import load_op
+op = getattr(load_op("op.cc"), sys.argv[2])
+found = [op(*inputs, **options).numpy() for inputs, options in
+         pickle.load(sys.stdin.buffer)]
+pickle.dump(found, sys.stdout.buffer)
+"""
 
 
 def show(name, start, end=None):
-    """Print a part of a file of the package: from `start` to before `end`."""
-    text = (PACKAGE / name).read_text("utf-8")
+    """Print a part of a file in cpp: from `start` to before `end`."""
+    text = (CPP / name).read_text("utf-8")
     part = text[text.index(start) :]
-    print(part.split(end)[0].rstrip() if end else part.rstrip())
+    print((part[: part.index(end)] if end else part).rstrip())
 
 
 def run(*words, folder):
     """Run a program in a folder, and print what it says, or why it failed."""
-    done = subprocess.run([*words], cwd=folder, capture_output=True, text=True)
-    print(done.stderr if done.returncode else done.stdout, end="")
+    quiet = {"TF_CPP_MIN_LOG_LEVEL": "3", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    done = subprocess.run(
+        words, cwd=folder, capture_output=True, text=True, env={**os.environ, **quiet}
+    )
+    print(done.stdout, done.stderr if done.returncode else "", sep="", end="")
 
 
-def seconds(call):
-    """Seconds that call() takes on the clock, and those of the busiest thread."""
-    process = psutil.Process()
-    before = {thread.id: thread.user_time for thread in process.threads()}
-    start = time.perf_counter()
-    call()
-    clock = time.perf_counter() - start
-    spent = [t.user_time - before.get(t.id, 0) for t in process.threads()]
-    return np.array([clock, max(spent)])
+def fresh_environment(folder):
+    """A virtual environment to which our packages are lent; the path of its Python."""
+    venv.create(folder, with_pip=False)
+    [packages] = folder.glob("lib/python*/site-packages")
+    ours = sysconfig.get_path("purelib")  # Python reads a .pth file as it starts
+    (packages / "lent.pth").write_text(f"import site; site.addsitedir({ours!r})")
+    return folder / "bin" / "python"
 
 
-def draw_newton(op, steps):
-    """W and its slope, and how the error falls with each step of Newton's method."""
-    _, (left, right) = plt.subplots(1, 2, figsize=(8, 3))
-    xs = np.linspace(-1 / np.e + 1e-4, 8, 2000)
-    left.plot(xs, op(xs, steps=steps), "-", xs, gradient(op, xs), "--")
-    left.set(xlabel="x", ylim=(-1.1, 3))
-    left.legend(["W", "its slope"])
-    numbers = range(1, steps + 1)
-    for x, style in zip((-0.3, 1.0, 1e4), ("o-", "s--", "^:"), strict=True):
-        found = [op(np.array(x), steps=number) for number in numbers]
-        error = np.abs(np.array(found) - lambertw(x).real)
-        right.semilogy(numbers, error + 1e-17, style, label=f"x = {x:.4g}")
-    right.set(xlabel="steps", ylabel="error", ylim=(1e-17, 10))
-    right.legend()
+def call_elsewhere(code, name, calls):
+    """Compile an op, call it in another process: its outputs, or why there are none.
+
+    Args:
+        code: the text of a C++ file.
+        name: of the op, as Python spells it.
+        calls: a list with the inputs and the attributes (a dict) of each call.
+    """
+    if not isinstance(code, str):
+        return f"C++ code is a text, not {type(code).__name__}"
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "op.cc").write_text(code, "utf-8")
+        project = Path(custom_ops.__file__).resolve().parents[1]
+        try:
+            done = subprocess.run(
+                [sys.executable, "-c", CALLER, project, name],
+                input=pickle.dumps(calls),
+                cwd=folder,
+                capture_output=True,
+                timeout=200,
+            )
+        except subprocess.TimeoutExpired:
+            return "stopped after 200 seconds: does each loop come to an end?"
+    if done.returncode < 0:
+        return "it ends the process: does it write or read where nothing is?"
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").replace(folder, "")
+        return said[said.rindex("Error: ") + 7 :].strip() if "Error: " in said else said
+    return pickle.loads(done.stdout)
+
+
+def draw_segments(terms, ids, segments):
+    """exp(x) above, the segments below, a line from each term to its segment."""
+    _, axes = plt.subplots(figsize=(8, 2.8))
+    box = {"boxstyle": "square,pad=0.5", "facecolor": "w"}
+    centre = {"ha": "center", "va": "center"}
+    places = np.linspace(0, len(ids) - 1, segments)
+    for i, (term, s) in enumerate(zip(terms, ids, strict=True)):
+        axes.plot([i, places[s]], [1, 0], "-", color=f"C{s}", lw=2, zorder=0)
+        axes.text(i, 1, f"{term:.0f}", bbox={**box, "edgecolor": f"C{s}"}, **centre)
+    for s, place in enumerate(places):
+        axes.text(place, 0, f"y[{s}]", bbox={**box, "edgecolor": f"C{s}"}, **centre)
+    for first, who in (0, "one thread"), (segments // 2, "another thread"):
+        left, right = places[first], places[first + segments // 2 - 1]
+        axes.plot([left - 0.4, right + 0.4], [-0.35, -0.35], "k-")
+        axes.text((left + right) / 2, -0.55, who, **centre)
+    axes.text(-0.6, 1, "exp(x)", ha="right", va="center")
+    axes.set(xlim=(-1.5, len(ids) - 0.4), ylim=(-0.7, 1.25))
+    axes.axis("off")

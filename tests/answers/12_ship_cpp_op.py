@@ -3,213 +3,107 @@ of another form."""
 
 CELLS = 0, 1  # the others build a wheel
 
-HEAD = """clip = '''
-template <typename T>
-void Clip(const T* x, T low, T high, T* y, int64_t begin, int64_t end) {
+EDITED = """norm = Path(f"cpp/{{FILE}}").read_text("utf-8")
+for old, new in {edits!r}:
+    assert norm.count(old) == 1 or old == "SegmentLogsumexp", old
+    norm = norm.replace(old, new)
+norm = (norm[:norm.index("for (int64_t s = begin")] + {work!r}
+        + norm[norm.index("const auto& pool"):])
 """
-TAIL = "}\n'''\n"
-EACH = "  for (int64_t i = begin; i < end; ++i) "
+NAME = "SegmentLogsumexp", "SegmentNorm"
+ATTR = (
+    '.Attr("segments: int >= 1")',
+    ('.Attr("segments: int >= 1")\n    .Attr("p: float = 2")'),
+)
+GET = (
+    "&segments_));\n  }",
+    ('&segments_));\n    OP_REQUIRES_OK(context, context->GetAttr("p", &p_));\n  }'),
+)
+MEMBER = "  int segments_;", "  int segments_;\n  float p_;"
+EDITS = [NAME, ATTR, GET, MEMBER]
+WORK = """for (int64_t s = begin; s < end; ++s) {
+        double sum = 0;
+        for (int64_t k = starts[s]; k < starts[s + 1]; ++k) {
+          sum += std::pow(std::abs(double(x(members[k]))), p_);
+        }
+        y(s) = T(std::pow(sum, 1.0 / p_));
+      }
+    };
+    """
+
+
+def edited(work=WORK, edits=EDITS):
+    return EDITED.format(edits=edits, work=work)
+
+
+def changed(old, new):
+    assert WORK.count(old) == 1, old
+    return edited(WORK.replace(old, new))
+
+
+GRAD = """def norm_grad(op, dy):
+    x, ids = op.inputs
+    y = op.outputs[0]
+    return {}, None
+"""
 
 WRONG = {
     1: [
+        ("No attr named 'p'", edited(edits=[NAME, GET, MEMBER])),
         (
-            "elements wrong",
-            "def clip_grad(op, dy):\n"
-            "    x, low, high = op.inputs\n"
-            "    inside = tf.cast((x > low) & (x < high), dy.dtype)\n"
-            "    return dy * inside, tf.zeros_like(low), tf.zeros_like(high)\n",
+            "missing 1 required",
+            edited(edits=[NAME, (ATTR[0], ATTR[1].replace(" = 2", "")), GET, MEMBER]),
         ),
         (
-            "shape",
-            "def clip_grad(op, dy):\n"
-            "    x, low, high = op.inputs\n"
-            "    zero = tf.zeros_like(dy)\n"
-            "    below, above = tf.where(x < low, dy, zero), tf.where(x > high, dy, zero)\n"
-            "    return dy - below - above, below, above\n",
+            "'float' when 'int'",
+            edited(
+                edits=[
+                    NAME,
+                    ATTR,
+                    GET,
+                    (MEMBER[0], MEMBER[1].replace("float p_", "int p_")),
+                ]
+            ),
         ),
+        ("not declared", edited(edits=[NAME, ATTR, GET])),
+        # the default is another one
         (
-            "upstream gradient: ones",
-            "def clip_grad(op, dy):\n"
-            "    x, low, high = op.inputs\n"
-            "    zero = tf.zeros_like(dy)\n"
-            "    below, above = tf.where(x < low, dy, zero), tf.where(x > high, dy, zero)\n"
-            "    return dy - below - above, tf.reduce_sum(above), tf.reduce_sum(below)\n",
+            "p is 2",
+            edited(edits=[NAME, (ATTR[0], ATTR[1].replace("= 2", "= 3")), GET, MEMBER]),
         ),
-        (
-            "elements wrong",
-            "def clip_grad(op, dy):\n"
-            "    x, low, high = op.inputs\n"
-            "    zero = tf.zeros_like(dy)\n"
-            "    below, above = tf.where(x < low, dy, zero), tf.where(x > high, dy, zero)\n"
-            "    return dy - below - above, tf.reduce_mean(below), tf.reduce_mean(above)\n",
-        ),
-        (
-            "multiplied by dy",
-            "def clip_grad(op, dy):\n"
-            "    x, low, high = op.inputs\n"
-            "    count = lambda which: tf.reduce_sum(tf.cast(which, x.dtype))\n"
-            "    return (tf.cast((x > low) & (x < high), x.dtype),\n"
-            "            count(x < low), count(x > high))\n",
-        ),
-        (
-            "tf.function",
-            "def clip_grad(op, dy):\n"
-            "    x, low, high = (v.numpy() for v in op.inputs)\n"
-            "    return (dy * ((x > low) & (x < high)), tf.reduce_sum(dy * (x < low)),\n"
-            "            tf.reduce_sum(dy * (x > high)))\n",
-        ),
-        (
-            "in float32",
-            "def clip_grad(op, dy):\n"
-            "    x, low, high = op.inputs\n"
-            "    zero = tf.zeros_like(dy)\n"
-            "    below, above = tf.where(x < -0.5, dy, zero), tf.where(x > 1.5, dy, zero)\n"
-            "    return dy - below - above, tf.reduce_sum(below), tf.reduce_sum(above)\n",
-        ),
-        (
-            "elements wrong",
-            "def clip_grad(op, dy):\n"
-            "    x, low, high = op.inputs\n"
-            "    zero = tf.zeros_like(dy)\n"
-            "    below, above = tf.where(x < 0, dy, zero), tf.where(x > high, dy, zero)\n"
-            "    return dy - below - above, tf.reduce_sum(below), tf.reduce_sum(above)\n",
-        ),
-        (
-            "elements wrong",
-            "def clip_grad(op, dy):\n"
-            "    x, low, high = op.inputs\n"
-            "    zero = tf.zeros_like(dy)\n"
-            "    below, above = tf.where(x < low, dy, zero), tf.where(x > 1.2, dy, zero)\n"
-            "    return dy - below - above, tf.reduce_sum(below), tf.reduce_sum(above)\n",
-        ),
-        (
-            "line 3 of your cell",
-            "def clip_grad(op, dy):\n"
-            "    x, low, high = op.inputs\n"
-            "    return tf.where(low < x < high, dy, 0), low, high\n",
-        ),
-        # on a bound: to both, and to none
-        (
-            "once",
-            "def clip_grad(op, dy):\n"
-            "    x, low, high = op.inputs\n"
-            "    zero = tf.zeros_like(dy)\n"
-            "    return (tf.where((x >= low) & (x <= high), dy, zero),\n"
-            "            tf.reduce_sum(tf.where(x <= low, dy, zero)),\n"
-            "            tf.reduce_sum(tf.where(x >= high, dy, zero)))\n",
-        ),
-        (
-            "once",
-            "def clip_grad(op, dy):\n"
-            "    x, low, high = op.inputs\n"
-            "    zero = tf.zeros_like(dy)\n"
-            "    return (tf.where((x > low) & (x < high), dy, zero),\n"
-            "            tf.reduce_sum(tf.where(x < low, dy, zero)),\n"
-            "            tf.reduce_sum(tf.where(x > high, dy, zero)))\n",
-        ),
-        # to the other bound, and without dy
-        (
-            "once",
-            "def clip_grad(op, dy):\n"
-            "    x, low, high = op.inputs\n"
-            "    dx = tf.where((x > low) & (x < high), dy, tf.zeros_like(dy))\n"
-            "    dlow = tf.reduce_sum(dy[x < low])\n"
-            "    return dx, dlow, tf.reduce_sum(dy) - tf.reduce_sum(dx) - dlow\n",
-        ),
-        (
-            "once",
-            "def clip_grad(op, dy):\n"
-            "    x, low, high = op.inputs\n"
-            "    dx = tf.where((x > low) & (x < high), dy, tf.zeros_like(dy))\n"
-            "    dx += tf.cast((x == low) | (x == high), dy.dtype)\n"
-            "    return dx, tf.reduce_sum(dy[x < low]), tf.reduce_sum(dy[x > high])\n",
-        ),
-        (
-            "in float32",
-            "def clip_grad(op, dy):\n"
-            "    x, low, high = op.inputs\n"
-            "    axes = [0, 1][:len(x.shape)]\n"
-            "    zero = tf.zeros_like(dy)\n"
-            "    return (tf.where((x > low) & (x < high), dy, zero),\n"
-            "            tf.reduce_sum(tf.where(x <= low, dy, zero), axes),\n"
-            "            tf.reduce_sum(tf.where(x >= high, dy, zero), axes))\n",
-        ),
+        # without the root, the absolute value, the attribute
+        ("p is 2", changed("std::pow(sum, 1.0 / p_)", "sum")),
+        ("sign", changed("std::abs(double(x(members[k])))", "x(members[k])")),
+        ("p = 1", changed(", p_);", ", 2);")),
+        # the order of x instead of the members, a sum that goes on
+        ("p is 2", changed("members[k]", "k")),
+        ("p is 2", edited("double sum = 0;\n" + WORK.replace("double sum = 0;", ""))),
     ],
     2: [
-        (
-            "outside",
-            HEAD
-            + "  for (int64_t i = 0; i < end; ++i) y[i] = std::clamp(x[i], low, high);\n"
-            + TAIL,
-        ),
-        (
-            "outside",
-            HEAD
-            + "  for (int64_t i = begin; i <= end; ++i) y[i] = std::clamp(x[i], low, high);\n"
-            + TAIL,
-        ),
-        (
-            "wrong",
-            HEAD + EACH + "y[i] = std::max(std::min(x[i], low), high);\n" + TAIL,
-        ),
-        (
-            "double",
-            HEAD
-            + EACH
-            + "y[i] = std::clamp(float(x[i]), float(low), float(high));\n"
-            + TAIL,
-        ),
-        (
-            "a number is wrong",
-            HEAD + EACH + "y[i] = std::clamp(x[i], T(-1) / 3, T(2) / 3);\n" + TAIL,
-        ),
-        (
-            "a number is wrong",
-            HEAD
-            + EACH
-            + "y[i] = x[i] < 0 ? std::max(x[i], low) : std::min(x[i], high);\n"
-            + TAIL,
-        ),
-        (
-            "x was written",
-            HEAD + EACH + "y[i] = ((T*)x)[i] = std::clamp(x[i], low, high);\n" + TAIL,
-        ),
-        (
-            "n = 300, begin = 0, end = 300",
-            HEAD
-            + EACH
-            + "y[uint8_t(i)] = std::clamp(x[uint8_t(i)], low, high);\n"
-            + TAIL,
-        ),
-        ("compile", HEAD + EACH + "y[i] = clip(x[i], low, high);\n" + TAIL),
-        ("come to an end", HEAD + "  for (;;) y[begin] = low;\n" + TAIL),
+        ("which dy", GRAD.format("dy * x / y")),
+        ("which dy", GRAD.format("tf.gather(dy, ids) * x")),
+        ("which dy", GRAD.format("x / tf.gather(y, ids)")),
+        ("which dy", GRAD.format("tf.gather(dy * y, ids) * x")),
+        ("0 / 0", GRAD.format("tf.gather(dy / y, ids) * x")),
+        ("small", GRAD.format("tf.gather(dy / tf.maximum(y, 1e-3), ids) * x")),
+        ("0 / 0", GRAD.format("tf.gather(dy, ids) * x / tf.gather(y, ids)")),
+        ("which dy", GRAD.format("tf.repeat(dy / y, 1) * x")),
     ],
 }
 RIGHT = {
     1: [
-        "def clip_grad(op, dy):\n"
-        "    x, low, high = op.inputs\n"
-        "    below, above = tf.cast(x < low, dy.dtype), tf.cast(x > high, dy.dtype)\n"
-        "    return [dy * (1 - below - above), tf.reduce_sum(dy * below),\n"
-        "            tf.reduce_sum(dy * above)]\n",
-        "def clip_grad(op, dy):\n"
-        "    x, low, high = op.inputs\n"
-        "    y = op.outputs[0]\n"
-        "    return (tf.where(x == y, dy, tf.zeros_like(dy)),\n"
-        "            tf.reduce_sum(dy[x < low]), tf.reduce_sum(dy[x > high]))\n",
-        "def clip_grad(op, dy):\n"
-        "    x, low, high = op.inputs\n"
-        "    zero = tf.zeros_like(dy)\n"
-        "    return (tf.where((x > low) & (x < high), dy, zero),\n"
-        "            tf.reduce_sum(tf.where(x <= low, dy, zero)),\n"
-        "            tf.reduce_sum(tf.where(x >= high, dy, zero)))\n",
+        edited(),
+        changed(
+            "for (int64_t k = starts[s]; k < starts[s + 1]; ++k) {\n          sum "
+            "+= std::pow(std::abs(double(x(members[k]))), p_);\n        }",
+            "int64_t k = starts[s];\n        while (k < starts[s + 1]) {\n"
+            "          const double a = std::fabs(x(members[k++]));\n"
+            "          if (a > 0) sum += std::exp(p_ * std::log(a));\n        }",
+        ),
     ],
     2: [
-        HEAD + EACH + "y[i] = std::clamp(x[i], low, high);\n" + TAIL,
-        HEAD
-        + "  std::transform(x + begin, x + end, y + begin, [=](T v) {\n"
-        + "    return std::min(std::max(v, low), high);\n"
-        + "  });\n"
-        + TAIL,
+        GRAD.format("tf.gather(tf.math.divide_no_nan(dy, y), ids) * x"),
+        GRAD.format("tf.gather(tf.where(y > 0, dy / y, 0), ids) * x"),
+        GRAD.format("tf.where(x == 0, x, tf.gather(dy / y, ids) * x)"),
     ],
 }

@@ -1,13 +1,16 @@
-"""Compiles lambert_w.cc, and notes which TensorFlow the library fits."""
+"""Compiles the op, and notes which TensorFlow the library fits."""
 
-from importlib.metadata import version
+from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-TENSORFLOW = version("tensorflow")
-Path("lambert_w/built_with.py").write_text(f'TENSORFLOW = "{TENSORFLOW}"\n')
+NAME = "segment_logsumexp"
+FOLDER = Path("src", NAME)
+INSTALLED_AS = packages_distributions()["tensorflow"][0]  # or tensorflow-cpu
+VERSION = version(INSTALLED_AS)
+(FOLDER / "built_with.py").write_text(f'TENSORFLOW = "{VERSION}"\n')
 
 
 class BuildOp(build_ext):
@@ -22,9 +25,7 @@ class BuildOp(build_ext):
 
 
 setup(
-    ext_modules=[
-        Extension("lambert_w.ops", ["lambert_w/lambert_w.cc"], language="c++")
-    ],
+    ext_modules=[Extension(f"{NAME}.ops", [f"{FOLDER}/{NAME}.cc"], language="c++")],
     cmdclass={"build_ext": BuildOp},
-    install_requires=[f"tensorflow == {TENSORFLOW}"],
+    install_requires=[f"{INSTALLED_AS} == {VERSION}"],
 )
