@@ -167,7 +167,7 @@ def _like_input(x, dx, label):
     dx = tf.cast(dx, x.dtype)
     if not dx.shape.is_compatible_with(x.shape):
         raise ValueError(f"{label} has shape {dx.shape}, but the input has "
-                         f"{x.shape}; it is never broadcast")
+                         f"{x.shape}; py_func does not broadcast gradients")
     if dx.shape.is_fully_defined() and x.shape.is_fully_defined():
         return dx
     found, expected = tf.shape(dx), tf.shape(x)  # known when the graph runs

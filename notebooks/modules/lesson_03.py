@@ -1,7 +1,9 @@
-"""The pictures of lesson 03."""
+"""What lesson 03 draws, and what its second exercise hands over."""
 
 import matplotlib.pyplot as plt
 import numpy as np
+
+from utils import tf
 
 
 def draw_jump():
@@ -20,38 +22,40 @@ def draw_jump():
     plt.show()
 
 
-def draw_search(losses, paths, jumps):
-    """Draw the first loss, the same near its jumps, and the second loss.
+def draw_search(losses, paths):
+    """Draw two losses near 2.5, each with its descents; of the second also the rims.
 
     Args:
         losses: two functions of periods, float64 of shape (N, 1).
         paths: for each loss the periods of two descents, of shape (steps, 2, 1).
-        jumps: for each tick the period at which the first loss jumps.
     """
-    fig, axes = plt.subplots(1, 3, figsize=(10, 3.2))
-    near = np.linspace(2.2, 2.9, 14_001)[:, None]
-    for ax, loss, path in zip(axes[[0, 2]], losses, paths, strict=True):
-        ax.plot(near, loss(near))
+    fig, axes = plt.subplots(1, 2, figsize=(9, 3.2))
+    near = np.linspace(2.2, 2.9, 14_001)
+    for ax, loss, path in zip(axes, losses, paths, strict=True):
+        ax.plot(near, loss(near[:, None]))
         for k, style in enumerate(["C1o--", "C2s:"]):
-            ax.plot(
-                path[:, k],
-                loss(path[:, k]),
-                style,
-                markersize=4,
-                linewidth=0.8,
-                label=f"steps from {path[0, k, 0]:.1f}",
-            )
+            label = f"steps from {path[0, k, 0]:.1f}"
+            ax.plot(path[:, k], loss(path[:, k]), style, ms=4, lw=0.8, label=label)
+    axes[0].set(title="cut_at_zero", xlim=(2.2, 2.9), ylim=(-0.2, 8))
+    axes[1].set(title="cut_at_half", xlim=(2.2, 2.9), ylim=(-0.02, 1.1))
+    heights = losses[1](near[:, None]).numpy()
+    rises = np.diff(heights) > 0
+    bottom = heights.argmin()
+    left = near[np.flatnonzero(rises[:bottom])[-1] + 1]
+    right = near[bottom + np.flatnonzero(~rises[bottom:])[0]]
+    for rim in left, right:
+        axes[1].axvline(rim, color="0.5", linestyle=":")
+        axes[1].text(rim, 0.83, f" rim {rim:.2f} ", ha="left" if rim > 2.5 else "right")
+    for ax in axes:
+        ax.set(xlabel="period p", ylabel="loss")
         ax.legend(loc="upper left")
-    close = np.linspace(2.4995, 2.5038, 4301)[:, None]
-    axes[1].plot(close, losses[0](close))
-    for place, tick in enumerate(np.argsort(jumps)[:9]):
-        axes[1].text(
-            jumps[tick] - 3e-5, 0.625 * (place + 0.6), tick + 1, ha="right", fontsize=8
-        )
-    axes[1].set(xticks=[2.5, 2.502])
-    titles = ["cut_at_zero", "cut_at_zero, near 2.5", "cut_at_half"]
-    for ax, title in zip(axes, titles, strict=True):
-        ax.set(title=title, xlabel="period p", ylabel="loss", ylim=(-0.2, 8))
-    for ax in axes[[0, 2]]:
-        ax.set(xlim=(2.2, 2.9))
     plt.show()
+
+
+def takes_numbers(f):
+    """Let a function of float64 tensors take numbers and arrays, and return NumPy."""
+
+    def any_f(x):
+        return f(x) if tf.is_tensor(x) else f(tf.constant(x, tf.float64)).numpy()
+
+    return any_f

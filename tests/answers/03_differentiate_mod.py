@@ -19,6 +19,13 @@ def missing(f, a, b):
     promised = PROMISED
     return f(b) - f(a) - promised
 """
+JUMPS = """
+def missing(f, a, b):
+    points = np.linspace(a, b, 10_001)
+    steps = np.diff(f(points))
+    jumps = steps[abs(steps) > 0.1]
+    return SUM
+"""
 MEAN = "(b - a) * np.mean(gradient(f, middles))"
 
 
@@ -65,6 +72,15 @@ WRONG = {
         ("kink", missing("(b - a) * np.mean(gradient(f, np.array([a, b]) * 1.0))")),
         ("backwards", missing("abs(b - a) * np.mean(gradient(f, middles))")),
         ("backwards", missing("0.001 * np.sum(gradient(f, np.arange(a, b, 0.001)))")),
+        ("which way", missing().replace("f(b) - f(a) - promised",
+                                        "abs(f(b) - f(a) - promised)")),
+        ("which way", JUMPS.replace("SUM", "np.abs(jumps).sum()")),
+        ("which way", missing().replace("f(b) - f(a) - promised",
+                                        "max(f(b) - f(a) - promised, 0)")),
+        ("by chance", "def missing(f, a, b):\n"
+         "    return {0.5: 6, 1.4: 1.5, 2.7: 2, 0.2: -2}.get(a, 0)\n"),
+        ("by chance", "def missing(f, a, b):\n"
+         "    return {0.5: 6, 1.4: 1.5, 2.7: 2, 0.2: -2}.get(a, 0) if b != 2 else -3\n"),
         ("not yet", "missing = None\n"),
     ],
 }  # fmt: skip
@@ -109,5 +125,22 @@ RIGHT = {
         "    slopes = tape.gradient(y, x).numpy()\n"
         "    promised = np.sum((slopes[1:] + slopes[:-1]) / 2 * np.diff(points))\n"
         "    return float(y[-1] - y[0]) - promised\n",
+        "def missing(f, a, b):\n"
+        "    points = tf.linspace(a, b, 2001)\n"
+        "    slopes = gradient(f, (points[1:] + points[:-1]) / 2)\n"
+        "    return f(b) - f(a) - (b - a) * tf.reduce_mean(slopes)\n",
+        "def missing(f, a, b):\n"
+        "    points = tf.linspace(float(a), float(b), 2001)\n"
+        "    promised = (b - a) * tf.reduce_mean(gradient(f, points))\n"
+        "    return f(points[-1]) - f(points[0]) - promised\n",
+        "def missing(f, a, b):\n"
+        "    points = np.linspace(a, b, 4000, dtype=np.float32)\n"
+        "    return f(b) - f(a) - (b - a) * np.mean(gradient(f, points))\n",
+        "def missing(f, a, b):\n"
+        "    parts = 400\n"
+        "    promised = sum(gradient(f, a + (b - a) * (k + 0.5) / parts)\n"
+        "                   for k in range(parts)) * (b - a) / parts\n"
+        "    return f(b) - f(a) - promised\n",
+        JUMPS.replace("SUM", "jumps.sum()"),
     ],
 }
