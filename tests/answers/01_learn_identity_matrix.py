@@ -11,7 +11,7 @@ WRONG = {
     1: [
         # the gradients of x @ w
         (
-            "W, here (2, 3)",
+            "W, (2, 3)",
             ROWS + "    dx = py_func(lambda dy, w: dy @ w.T, [dy, w], like(x))\n"
             "    dw = py_func(lambda x, dy: x.T @ dy, [x, dy], like(w))\n"
             "    return dx, dw\n",
