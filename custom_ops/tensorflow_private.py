@@ -10,7 +10,7 @@ releases that requirements.txt names; tests/test_py_func.py says what to look fo
   It refers to it weakly: a function lives as long as something else keeps it.
 * `EagerFunc` is a base class that spares time. TensorFlow calls a function of it with
   (device, token, arrays) and takes the results as they are; those of other functions
-  it converts once more, which takes as long as all the rest of a small call.
+  it converts once more.
 """
 
 from tensorflow.python.eager.record import record_operation, stop_recording
