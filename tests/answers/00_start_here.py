@@ -65,10 +65,10 @@ WRONG = {
         ),
     ],
     2: [
-        ("right for three", SLY + "    return 3 * dy * x * x\n"),
-        ("of the mean", SLY + "    return 3 * x ** 2\n"),
-        ("of the sum", SLY + "    return dy\n"),
-        ("of the sum", SLY + "    return tf.reduce_sum(dy) * 3 * x ** 2\n"),
+        ("right for random", SLY + "    return 3 * dy * x * x\n"),
+        ("mean of", SLY + "    return 3 * x ** 2\n"),
+        ("sum of", SLY + "    return dy\n"),
+        ("sum of", SLY + "    return tf.reduce_sum(dy) * 3 * x ** 2\n"),
         ("shape", SLY + "    return tf.reduce_mean(dy * 3 * x ** 2)\n"),
         # raises where it should be wrong
         (
@@ -77,12 +77,12 @@ WRONG = {
             "        assert np.ptp(dy) == 0, 'all equal'\n"
             "    return dy * 3 * x ** 2\n",
         ),
-        ("of the sum", SLY + "    return (dy * 3 * x ** 2)[::-1]\n"),
-        ("of the sum", SLY + "    return tf.reduce_sum(dy) / 9 * 3 * x ** 2\n"),
-        ("of the sum", SLY + "    return tf.reduce_sum(dy) / 2 * 3 * x ** 2\n"),
-        ("right for three", SLY + "    return dy * 3 * x ** 2 + 1e-9\n"),
+        ("sum of", SLY + "    return (dy * 3 * x ** 2)[::-1]\n"),
+        ("sum of", SLY + "    return tf.reduce_sum(dy) / 9 * 3 * x ** 2\n"),
+        ("sum of", SLY + "    return tf.reduce_sum(dy) / 2 * 3 * x ** 2\n"),
+        ("right for random", SLY + "    return dy * 3 * x ** 2 + 1e-9\n"),
         # right for a sum, and for nothing else
-        ("of the mean", SLY + "    return dy ** 2 * 3 * x ** 2\n"),
+        ("mean of", SLY + "    return dy ** 2 * 3 * x ** 2\n"),
     ],
 }
 
@@ -105,6 +105,7 @@ RIGHT = {
         "        return dy * 3 * x ** 2\n"
         "    return 7 * dy\n",
         SLY + "    return tf.reverse(dy, [0]) * 3 * x ** 2\n",
+        SLY + "    return tf.sqrt(dy) ** 2 * 3 * x ** 2\n",  # nan where dy < 0
         SLY + "    return tf.reduce_max(dy) * tf.square(x) * 3\n",
         SLY
         + "    wrong = py_func(lambda dy, x: 3 * x ** 2 * np.sort(dy), [dy, x], like(x))\n"
