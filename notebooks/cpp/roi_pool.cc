@@ -8,6 +8,7 @@
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/shape_inference.h"
+#include "tensorflow/core/util/work_sharder.h"
 
 namespace {
 
@@ -20,11 +21,12 @@ using tensorflow::shape_inference::DimensionHandle;
 using tensorflow::shape_inference::InferenceContext;
 using tensorflow::shape_inference::ShapeHandle;
 
+// The interface of the forward pass.
 REGISTER_OP("RoiPool")
     .Attr("T: {float, double}")
     .Attr("pooled_height: int >= 1")
     .Attr("pooled_width: int >= 1")
-    .Attr("spatial_scale: float")
+    .Attr("spatial_scale: float = 1.0")
     .Input("data: T")
     .Input("rois: T")
     .Output("pooled: T")
@@ -45,6 +47,7 @@ REGISTER_OP("RoiPool")
       return absl::OkStatus();
     });
 
+// The interface of the backward pass.
 REGISTER_OP("RoiPoolGrad")
     .Attr("T: {float, double}")
     .Attr("pooled_height: int >= 1")
@@ -123,70 +126,83 @@ class RoiPoolOp : public OpKernel {
     const int width = data.dim_size(2);
     const int channels = data.dim_size(3);
     const auto boxes = rois.matrix<T>();
-    T* best = pooled->flat<T>().data();
-    int* where = argmax->flat<int>().data();
 
-    for (int r = 0; r < boxes.dimension(0); ++r) {
-      const T* image = data.flat<T>().data() +
-                       int64_t(boxes(r, 0)) * height * width * channels;
-      const int64_t left = Pixel(boxes(r, 1)), top = Pixel(boxes(r, 2));
-      // The last row and column belong to the box. It has at least one pixel.
-      const int64_t box_width =
-          std::max<int64_t>(Pixel(boxes(r, 3)) - left + 1, 1);
-      const int64_t box_height =
-          std::max<int64_t>(Pixel(boxes(r, 4)) - top + 1, 1);
-
-      for (int i = 0; i < pooled_height_; ++i) {
-        // From floor(i h / n) up to, not including, ceil((i + 1) h / n).
-        const int y0 = Clip(top + i * box_height / pooled_height_, height);
-        const int y1 = Clip(
-            top + ((i + 1) * box_height + pooled_height_ - 1) / pooled_height_,
-            height);
-        for (int j = 0; j < pooled_width_; ++j) {
-          const int x0 = Clip(left + j * box_width / pooled_width_, width);
-          const int x1 = Clip(
-              left + ((j + 1) * box_width + pooled_width_ - 1) / pooled_width_,
-              width);
-          PoolBin(image, width, channels, y0, y1, x0, x1, best, where);
-          best += channels;
-          where += channels;
+    // The boxes from `begin` up to, not including, `end`. Threads can share
+    // them out, because every box has a part of the outputs to itself.
+    auto work = [&](int64_t begin, int64_t end) {
+      const int64_t bins = int64_t{pooled_height_} * pooled_width_;
+      T* best = pooled->flat<T>().data() + begin * bins * channels;
+      int* where = argmax->flat<int>().data() + begin * bins * channels;
+      for (int64_t r = begin; r < end; ++r) {
+        const T* image = data.flat<T>().data() +
+                         int64_t(boxes(r, 0)) * height * width * channels;
+        const int64_t left = Pixel(boxes(r, 1)), top = Pixel(boxes(r, 2));
+        // The last row and column belong to the box. It has at least one pixel.
+        const int64_t box_width =
+            std::max<int64_t>(Pixel(boxes(r, 3)) - left + 1, 1);
+        const int64_t box_height =
+            std::max<int64_t>(Pixel(boxes(r, 4)) - top + 1, 1);
+        for (int i = 0; i < pooled_height_; ++i) {
+          const Range rows = Bin(i, pooled_height_, top, box_height, height);
+          for (int j = 0; j < pooled_width_; ++j) {
+            const Range columns = Bin(j, pooled_width_, left, box_width, width);
+            PoolBin(image, width, channels, rows, columns, best, where);
+            best += channels;
+            where += channels;
+          }
         }
       }
-    }
+    };
+    // A box has at most as many values as an image, and each takes a few
+    // cycles.
+    const auto& threads = *context->device()->tensorflow_cpu_worker_threads();
+    tensorflow::Shard(threads.num_threads, threads.workers, boxes.dimension(0),
+                      int64_t{height} * width * channels, work);
   }
 
  private:
+  struct Range {
+    int start, stop;
+  };
+
   int64_t Pixel(T coordinate) const {
     return static_cast<int64_t>(
         std::floor(coordinate * T(spatial_scale_) + T(0.5)));
   }
 
-  static int Clip(int64_t value, int size) {
-    return static_cast<int>(std::clamp<int64_t>(value, 0, size));
+  // Bin i of n in a box that begins at `low` and has `length` pixels: from
+  // floor(i length / n) up to, not including, ceil((i + 1) length / n), as far
+  // as that lies in the image.
+  static Range Bin(int i, int n, int64_t low, int64_t length, int size) {
+    const int64_t start = low + i * length / n;
+    const int64_t stop = low + ((i + 1) * length + n - 1) / n;
+    return {static_cast<int>(std::clamp<int64_t>(start, 0, size)),
+            static_cast<int>(std::clamp<int64_t>(stop, 0, size))};
   }
 
-  // The inner loop has no branch, so that the compiler can use vectors.
+  // The first of the largest pixels wins; nan counts as larger than any number.
   static void PoolBin(const T* __restrict image, int width, int channels,
-                      int y0, int y1, int x0, int x1, T* __restrict best,
+                      Range rows, Range columns, T* __restrict best,
                       int* __restrict where) {
-    if (y0 >= y1 || x0 >= x1) {  // nothing of the image in this bin
-      std::fill_n(best, channels, T(0));
+    if (rows.start >= rows.stop || columns.start >= columns.stop) {
+      std::fill_n(best, channels, T(0));  // nothing of the image in this bin
       std::fill_n(where, channels, -1);
       return;
     }
-    const int first = (y0 * width + x0) * channels;
+    const int first = (rows.start * width + columns.start) * channels;
     for (int c = 0; c < channels; ++c) {
       best[c] = image[first + c];
       where[c] = first + c;
     }
-    for (int y = y0; y < y1; ++y) {
-      for (int x = x0; x < x1; ++x) {
-        const int start = (y * width + x) * channels;
+    for (int y = rows.start; y < rows.stop; ++y) {
+      for (int x = columns.start; x < columns.stop; ++x) {
+        const int pixel = (y * width + x) * channels;
         for (int c = 0; c < channels; ++c) {
-          const T value = image[start + c];
-          const int larger = -(value > best[c]);  // all bits set, or none
-          where[c] = ((start + c) & larger) | (where[c] & ~larger);
-          best[c] = std::max(best[c], value);
+          const T value = image[pixel + c];
+          const bool wins =
+              value > best[c] || (std::isnan(value) && !std::isnan(best[c]));
+          best[c] = wins ? value : best[c];
+          where[c] = wins ? pixel + c : where[c];
         }
       }
     }
@@ -222,25 +238,28 @@ class RoiPoolGradOp : public OpKernel {
     Tensor* data_grad = nullptr;
     OP_REQUIRES_OK(context,
                    context->allocate_output(0, data.shape(), &data_grad));
-    data_grad->flat<T>().setZero();
 
+    // The scatter-add. It stays on one thread, because boxes may share pixels.
+    const int64_t count = rois.dim_size(0);
     const int64_t image_size =
         data.dim_size(1) * data.dim_size(2) * data.dim_size(3);
     const int64_t box_size =
-        int64_t(pooled_height_) * pooled_width_ * data.dim_size(3);
+        int64_t{pooled_height_} * pooled_width_ * data.dim_size(3);
     const auto boxes = rois.matrix<T>();
-    const T* grad = dy.flat<T>().data();
-    const int* where = argmax.flat<int>().data();
-    for (int r = 0; r < boxes.dimension(0); ++r) {
-      T* image =
-          data_grad->flat<T>().data() + int64_t(boxes(r, 0)) * image_size;
-      for (int64_t k = 0; k < box_size; ++k, ++grad, ++where) {
-        if (*where < 0) continue;  // an empty bin took nothing from the image
-        OP_REQUIRES(context, *where < image_size,
+    const auto where = argmax.shaped<int, 2>({count, box_size});
+    const auto dys = dy.shaped<T, 2>({count, box_size});
+    auto dx = data_grad->shaped<T, 2>({data.dim_size(0), image_size});
+    dx.setZero();
+    for (int64_t r = 0; r < count; ++r) {
+      const int64_t image = static_cast<int64_t>(boxes(r, 0));
+      for (int64_t k = 0; k < box_size; ++k) {
+        const int place = where(r, k);
+        if (place == -1) continue;  // an empty bin took nothing from the image
+        OP_REQUIRES(context, place >= 0 && place < image_size,
                     absl::InvalidArgumentError(
-                        absl::StrCat("argmax holds ", *where, ", an image has ",
+                        absl::StrCat("argmax holds ", place, ", an image has ",
                                      image_size, " values")));
-        image[*where] += *grad;  // boxes may overlap: add, never assign
+        dx(image, place) += dys(r, k);
       }
     }
   }
