@@ -18,11 +18,24 @@ def draw_calls(diaries):
         ax.axis("off")
         for number, (what, kind) in enumerate(diary):
             back = "dy" in what or "dx" in what
-            box = {"boxstyle": "round", "edgecolor": "black",
-                   "facecolor": "#fde0c5" if back else "#d6e6f4",
-                   "linestyle": "--" if back else "-"}
-            ax.text(number + 0.5, 0.5, f"{number + 1}. {what}\n{kind}", bbox=box,
-                    ha="center", va="center")
+            box = {
+                "boxstyle": "round",
+                "edgecolor": "black",
+                "facecolor": "#fde0c5" if back else "#d6e6f4",
+                "linestyle": "--" if back else "-",
+            }
+            ax.text(
+                number + 0.5,
+                0.5,
+                f"{number + 1}. {what}\n{kind}",
+                bbox=box,
+                ha="center",
+                va="center",
+            )
             if number:
-                ax.annotate("", (number + 0.08, 0.5), (number - 0.08, 0.5),
-                            arrowprops={"arrowstyle": "->"})
+                ax.annotate(
+                    "",
+                    (number + 0.08, 0.5),
+                    (number - 0.08, 0.5),
+                    arrowprops={"arrowstyle": "->"},
+                )

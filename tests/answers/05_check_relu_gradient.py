@@ -49,7 +49,10 @@ WRONG = {
         ),
         (
             "small step",  # its own step instead of h
-            BOTH.replace("    a, b", "    h = rule(x)\n    a, b") + FINITE + AGREE + JUDGE,
+            BOTH.replace("    a, b", "    h = rule(x)\n    a, b")
+            + FINITE
+            + AGREE
+            + JUDGE,
         ),
         (
             "where does a step",  # nan only: infinity is as large as it takes
