@@ -1,7 +1,7 @@
 """Answers to the exercises of lesson 09: wrong ones with a word of the hint, right ones
 of another form."""
 
-CELLS = 0, 1, 2, 3, 7, 9, 10  # the others draw, or lead through the museum
+CELLS = 0, 1, 2, 3, 6, 7, 10, 11  # the others draw, or lead through the museum
 
 NAMED = """
 def my_better_py_func(func, inp, Tout, grad=None):
@@ -18,6 +18,13 @@ def my_better_py_func(func, inp, Tout, grad=None):
 """
 NEW_NAME, REGISTER = 'f"Mine-{uuid.uuid4()}"', "tf.RegisterGradient(name)(grad)"
 ONCE = "if not registered: registered.append(tf.RegisterGradient(name)(grad))"
+
+ONCE_A_NAME = """
+        try:
+            tf.RegisterGradient(name)(grad)
+        except KeyError:
+            pass
+"""
 
 
 def named(name=NEW_NAME, register=REGISTER, node_type="PyFunc", dy="dy"):
@@ -45,6 +52,22 @@ def finite(test="", result="dx"):
 
 ALL = "tf.reduce_all(tf.math.is_finite(dx))"
 
+FIRST_RUN = """
+def finite(grad):
+    def checked(op, dy):
+        runs = []
+
+        def look(dx):
+            runs.append(dx)
+            assert len(runs) > 1 or np.isfinite(dx).all()
+            return dx
+
+        dx = grad(op, dy)
+        return tf.ensure_shape(tf.numpy_function(look, [dx], dx.dtype), dx.shape)
+
+    return checked
+"""
+
 WRONG = {
     1: [
         ("eager", better("return recipe_2016(func, inp, Tout, grad)")),
@@ -60,9 +83,14 @@ WRONG = {
         # one gradient for every op
         ("each node", "registered = []\n" + named('"One for all"', ONCE)),
         # the record forgets dy
-        ("look at dy", named(dy="1.0")),
+        ("look at op and dy", named(dy="1.0")),
         # a gradient of its own for one function only
         ("each node", named(register="tf.RegisterGradient(name)(cube_grad)")),
+        # two gradients of one name
+        ("each node", named("grad.__name__", ONCE_A_NAME)),
+        # an op without outputs
+        ("look at op", named().replace(", outputs=[y]", "")),
+        ("py_func itself", better("return py_func(func, inp, Tout, grad=grad)")),
     ],
     2: [
         ("tf.function", finite("if not np.isfinite(dx).all(): raise ValueError")),
@@ -90,6 +118,24 @@ WRONG = {
         ("finite", finite("tf.debugging.check_numerics(dx, 'dx')", "None")),
         # prints
         ("inf", finite("tf.print(dx)")),
+        # the raise runs while the graph is recorded
+        ("recorded", finite(f"if not {ALL}: raise ValueError('not finite')")),
+        # only the first run
+        ("tf.function, x", FIRST_RUN),
+        # looks at x and dy
+        ("5e29", finite("tf.debugging.assert_positive(op.inputs[0])")),
+        (
+            "5e29",
+            finite(
+                "tf.debugging.assert_positive(op.inputs[0])\n"
+                "        dy = tf.debugging.check_numerics(dy, 'dy')"
+            ),
+        ),
+        # a sum that overflows
+        (
+            "large",
+            finite("tf.debugging.check_numerics(tf.reduce_sum(dx), 'the sum')"),
+        ),
     ],
 }
 
