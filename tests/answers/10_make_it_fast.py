@@ -25,6 +25,62 @@ LENGTHS = "np.sqrt((x * x).sum(axis=1))"
 
 WRONG = {
     1: [
+        # a loop of TensorFlow, and no tf.function
+        (
+            "tf.function",
+            "def descend(slope, x, limit):\n"
+            "    def go_on(x, dx, steps):\n"
+            "        return tf.norm(dx, np.inf) >= limit\n\n"
+            "    def one(x, dx, steps):\n"
+            "        x = x - 0.1 * dx\n"
+            "        return x, slope(x), steps + 1\n\n"
+            "    x, _, steps = tf.while_loop(go_on, one, (x, slope(x), 0))\n"
+            "    return x, steps\n",
+        ),
+        # the whole loop in one op
+        (
+            "outside",
+            DESCEND.format(GOES_ON)
+            .replace("@tf.function\ndef descend(", "def walk(")
+            .replace("return x, steps", "return np.array(x), np.int64(steps)")
+            + "\n\n@tf.function\n"
+            "def descend(slope, x, limit):\n"
+            "    return py_func(lambda x: walk(slope, x, limit), [x],\n"
+            "                   [like(x), tf.TensorSpec([], tf.int64)])\n",
+        ),
+        # the first slope is Python's
+        (
+            "outside",
+            "@tf.function\n"
+            "def run(slope, x, dx, limit):\n"
+            "    steps = 0\n"
+            + DESCEND.format(GOES_ON).split("\n", 3)[3]
+            + "\n\ndef descend(slope, x, limit):\n"
+            "    return run(slope, x, slope(x), limit)\n",
+        ),
+        # twenty steps at most
+        (
+            "318 steps",
+            "@tf.function\n"
+            "def descend(slope, x, limit):\n"
+            "    steps, dx = 0, slope(x)\n"
+            "    for k in tf.range(20):\n"
+            "        if tf.reduce_max(tf.abs(dx)) >= limit:\n"
+            "            x = x - 0.1 * dx\n"
+            "            dx = slope(x)\n"
+            "            steps = steps + 1\n"
+            "    return x, steps\n",
+        ),
+        # Python's condition
+        (
+            "tf.function",
+            DESCEND.format("True").replace(
+                "        x = x",
+                "        if tf.reduce_max(tf.abs(dx)) < limit:\n"
+                "            break\n"
+                "        x = x",
+            ),
+        ),
         # the slope is recorded, and Python still loops
         (
             "tf.function",
