@@ -185,9 +185,7 @@ def main(peers=sys.executable):
         "TensorFlow's ops": loop_in_graph(
             lesson, tf.matmul, lesson["tf_cross_entropy"]
         ),
-        "the lesson": loop_in_graph(
-            lesson, lesson["product"], lesson["cross_entropy"]
-        ),
+        "the lesson": loop_in_graph(lesson, lesson["product"], lesson["cross_entropy"]),
     }
     seconds, accuracy = {}, {}
     print(f"{len(arrays[0]):,} digits, {os.cpu_count()} cores")

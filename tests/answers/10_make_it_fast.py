@@ -127,8 +127,7 @@ WRONG = {
             "def descend(slope, x, limit):\n"
             "    dx = slope(x)\n"
             "    x, steps = x - 0.1 * dx, 1\n"
-            "    dx = slope(x)\n"
-            + DESCEND.format(GOES_ON).split("\n", 3)[3],
+            "    dx = slope(x)\n" + DESCEND.format(GOES_ON).split("\n", 3)[3],
         ),
     ],
     2: [
@@ -147,8 +146,10 @@ WRONG = {
         # the right shape for a square only
         (
             "own dy",
-            ROWS.format(LENGTHS, "dy * x / y if x.shape[0] == x.shape[1] else "
-                        "(dy / y)[:, None] * x"),
+            ROWS.format(
+                LENGTHS,
+                "dy * x / y if x.shape[0] == x.shape[1] else (dy / y)[:, None] * x",
+            ),
         ),
     ],
 }
