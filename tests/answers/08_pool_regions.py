@@ -38,6 +38,15 @@ def changed(old, new):
 WRONG = {
     1: [
         ("several are the largest", pool_range("dx[pixels] += dy[place] * high - dy[place] * low")),
+        # where the largest is the smallest, the smallest is forgotten
+        (
+            "all are equal",
+            pool_range(
+                "lost = -1.0 * low / low.sum((0, 1))\n"
+                "        shares = np.where(high, high / high.sum((0, 1)), lost)\n"
+                "        dx[pixels] += dy[place] * shares"
+            ),
+        ),
         ("several are the largest", pool_range(SHARED.replace("high / high.sum((0, 1))", "high"))),
         ("several are the smallest", pool_range(SHARED.replace("low / low.sum((0, 1))", "low"))),
         ("bins that share", pool_range(SHARED.replace("+=", "="))),
