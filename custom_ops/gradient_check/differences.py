@@ -114,14 +114,10 @@ def slopes(line, longest, precision, weights):
 
 
 def _slopes(steps, enough):
-    fits = []
-    for width in (5, 9, 17):
-        fits += _fits(steps, (-1, 0, 1), width, 6)
-        stairs, height, constant = _stairs(steps, fits)
-        slope, error, *_ = _best(steps, fits, height)
-        doubt = ~(error <= enough * np.abs(slope))
-        if not doubt.any():
-            break
+    fits = list(_fits(steps, (-1, 0, 1), 6))
+    stairs, height, constant = _stairs(steps, fits)
+    slope, error, *_ = _best(steps, fits, height)
+    doubt = ~(error <= enough * np.abs(slope))
     kind, left, right = np.full(slope.size, "smooth"), slope, slope
     if doubt.any():
         kind, left, right, error = _sides(steps, slope, error, height)
@@ -160,7 +156,7 @@ def _stairs(steps, fits):
 def _sides(steps, slope, error, height):
     """Look at both sides on their own; smooth is what they don't show better."""
     low_alone, low, high_alone, high = (
-        _best(steps, list(_fits(steps, signs, 6, 3)), height)
+        _best(steps, list(_fits(steps, signs, 3)), height)
         for signs in ((-1,), (-1, 0), (1,), (1, 0)))
     leap = np.abs(low_alone[2] - high_alone[2]) > low_alone[3] + high_alone[3]
     # Long steps take a slope for a jump: short ones know better.
@@ -190,45 +186,40 @@ def _best(steps, fits, height):
             np.maximum(fit.value_error[value, column], height))
 
 
-def _fits(steps, sides, width, highest):
-    """Polynomials of some degrees through groups of points.
+def _fits(steps, sides, highest):
+    """Polynomials of some degrees through f at the steps up to a largest one.
 
-    A group are the points of the sides (-1, 0 for x itself, 1) at so many sizes in a
-    row; there is one for each largest size. All smaller ones have to be met as well.
+    There is one for each largest step. sides: -1 and 1, and 0 for x itself.
     """
-    count, eps = steps.count, steps.eps
-    width = min(width, count)
-    size = np.arange(width, count + 1)[:, None] - np.arange(width)
-    parts = [count + s * size if s else np.full((len(size), 1), count) for s in sides]
-    index = np.concatenate(parts, axis=1)
-    values, t = steps.change[index], steps.t[index]
-    place = np.arange(2 * count + 1) - count
-    inside = np.isin(np.sign(place), sides) & (np.abs(place) < size[:, -1:])
-    reach = np.abs(t).max(axis=1)[:, None]
-    highest = min(highest, index.shape[1] - 2)
-    powers = (t / reach)[..., None] ** np.arange(highest + 3)
+    count = steps.count
+    place = np.arange(-count, count + 1)
+    used = (np.abs(place) <= np.arange(min(6, count), count + 1)[:, None]) & np.isin(
+        np.sign(place), sides)
+    points = used.sum(axis=1)[:, None]
+    reach = np.abs(steps.t * used).max(axis=1)[:, None]
+    values = np.where(used[..., None], steps.change, 0)
+    highest = min(highest, points.min() - 2)
+    powers = (used * steps.t / reach)[..., None] ** np.arange(highest + 3)
+    powers *= used[..., None]  # 0**0 is 1
     largest, spread = np.abs(values).max(axis=1), np.ptp(values, axis=1)
-    rounding = eps * (steps.y + largest)
+    rounding = steps.eps * (steps.y + largest)
     for degree in range(highest, 0, -2 if highest > 3 else -1):
-        used = powers[..., :degree + 1]
-        solve = np.linalg.pinv(used, rcond=1e-13)
+        lower = powers[..., :degree + 1]
+        solve = np.linalg.pinv(lower, rcond=1e-13)
         coefficients = solve @ values
-        misfit = values - used @ coefficients
-        norm = np.linalg.norm(misfit, axis=1)
+        misfit = values - lower @ coefficients
+        norm, worst = np.linalg.norm(misfit, axis=1), np.abs(misfit).max(axis=1)
         # The next higher powers, which the polynomial has not: how much of them
         # shows as misfit, and how much hides in the slope?
         higher = powers[..., degree + 1:degree + 3]
-        shown = np.linalg.norm(higher - used @ (solve @ higher), axis=1)
+        shown = np.linalg.norm(higher - lower @ (solve @ higher), axis=1)
         leak = np.abs(solve[:, :2] @ higher) / np.maximum(shown, 1e-9)[:, None]
-        inner = (steps.t / reach)[..., None] ** np.arange(degree + 1) @ coefficients
-        inner = np.where(inside[..., None], np.abs(inner - steps.change), 0).max(axis=1)
-        noise = np.max([norm / np.sqrt(index.shape[1] - degree - 1), inner / 2,
+        noise = np.max([norm / np.sqrt(points - degree - 1), worst / 2,
                         rounding / 4], axis=0)
         gain = np.linalg.norm(solve[:, :2], axis=2)
         error = np.maximum(SURE * gain[..., None] * noise[:, None],
                            leak.max(axis=-1)[..., None] * norm[:, None])
         # Waves that are shorter than the steps look like noise: all of it is misfit.
-        worst = np.maximum(np.abs(misfit).max(axis=1), inner)
         error[:, 1][(worst > spread / 4) & (worst > 16 * rounding)] = np.inf
         value, slope = np.nan_to_num(coefficients[:, :2], posinf=0, neginf=0).swapaxes(
             0, 1)
