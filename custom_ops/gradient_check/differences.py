@@ -155,14 +155,11 @@ def _stairs(steps, fits):
 
 def _sides(steps, slope, error, height):
     """Look at both sides on their own; smooth is what they don't show better."""
-    low_alone, low, high_alone, high = (
-        _best(steps, list(_fits(steps, signs, 3)), height)
-        for signs in ((-1,), (-1, 0), (1,), (1, 0)))
-    leap = np.abs(low_alone[2] - high_alone[2]) > low_alone[3] + high_alone[3]
-    # Long steps take a slope for a jump: short ones know better.
-    jump = leap & (np.maximum(low_alone[1], high_alone[1]) < error / 4)
-    low, high = np.where(jump, (low_alone, high_alone), (low, high))[:, :2]
+    low, high = (_best(steps, list(_fits(steps, [side], 3)), height)
+                 for side in (-1, 1))
     both = np.maximum(low[1], high[1])
+    # Long steps take a slope for a jump: short ones know better.
+    jump = (both < error / 4) & (np.abs(low[2] - high[2]) > low[3] + high[3])
     kink = ~jump & (both < error / 2) & (np.abs(low[0] - high[0]) > low[1] + high[1])
     left, right = (np.where(jump | kink, side[0], slope) for side in (low, high))
     return (np.select([jump, kink], ["jump", "kink"], "smooth"), left, right,
