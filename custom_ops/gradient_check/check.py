@@ -157,22 +157,19 @@ class _Check:
             self.report.directions = count, self.parts[0].size
 
     def choose_upstream_gradients(self):
-        """Ones, which are easy to read; random ones with either sign; random ones that
-        are the larger, up to reach, the less an output moves when all inputs do, so
-        that none is lost beside another. And to see whether the gradient is linear in
-        dy, neither clipped, nor nan at 0, nor lost where dy is small: multiples."""
+        """Ones are easy to read; random ones have either sign; some are the larger, the
+        less an output moves, so that none is lost beside another; and multiples show
+        whether the gradient is linear in dy, not clipped, nan at 0, lost if small."""
         own, n, movement = self.own, self.own.x.size, np.zeros(self.own.y.size)
         for _ in range(2 if n else 0):
             line = Line(self.fine, np.arange(n), self.rng)
             movement = np.fmax(movement, np.abs(line.at(2**-11 * line.stride)[1]))
         size = self.rng.uniform(1.25, 2, (2, movement.size))  # never near 1
         sign = self.rng.choice([-1, 1], size.shape)[0]
-        random = size[0] * sign
-        known = movement[movement > 0]
+        random, known = size[0] * sign, movement[movement > 0]
         middle = np.exp(np.log(known).mean()) if known.size else 1.0
-        reach = 1e2 if own.dtypes & {"float16", "bfloat16"} else 1e8
-        even = np.clip(middle / np.where(movement > 0, movement, middle),
-                       1 / reach, reach) * self.rng.permuted(size, axis=0)[0]
+        even = np.clip(middle / np.where(movement > 0, movement, middle), 1e-3, 1e3)
+        even *= self.rng.permuted(size, axis=0)[0]
         rows = {"ones": flat(map(tf.ones_like, own.ys)), "random": random,
                 "random, larger where an output moves less": -sign * even,
                 **{f"random, times {times}": times * random for times in (0, 1 / 8, 8)}}
@@ -334,11 +331,11 @@ class _Check:
 def _require_options(order, projections, rtol):
     for name, value, wanted, fits in (
             ("order", order, "1 or 2", lambda v: v in (1, 2)),
-            ("projections", 1 if projections is None else projections,
-             "a positive integer or None", lambda v: v >= 1 and v % 1 == 0),
-            ("rtol", 1 if rtol is None else rtol, "a positive number or None",
-             lambda v: 0 < v < math.inf)):
-        number = isinstance(value, numbers.Real)
+            ("projections", projections, "a positive integer or None",
+             lambda v: v is None or v >= 1 and v % 1 == 0),
+            ("rtol", rtol, "a positive number or None",
+             lambda v: v is None or 0 < v < math.inf)):
+        number = isinstance(value, (numbers.Real, type(None)))
         if not number or not fits(value):
             kind = ValueError if number else TypeError
             raise kind(f"check_gradient: {name} must be {wanted}, got {value!r}")

@@ -80,6 +80,24 @@ class Line:
         return real, np.where(np.isfinite(change), change, np.nan)
 
 
+def slopes_of_few(line, step, p):
+    """`Slopes` by two steps to each side, where they are enough.
+
+    Where the slopes of both sides are p.smooth apart, half of p.rtol is left.
+    """
+    t = step * line.stride
+    below, low, high, above = (line.at(size)[1] for size in (-2 * t, -t, t, 2 * t))
+    near, far = (high - low) / (2 * t), (above - below) / (4 * t)
+    left, right = (below - 4 * low) / (2 * t), (4 * high - above) / (2 * t)
+    rough = np.abs(right - left)
+    if line.where.size == 1:  # so that a kink would show
+        rough = np.maximum(rough, np.abs(near - far) / 50)
+    slope, error = (4 * near - far) / 3, p.rtol / 2 / p.smooth * rough
+    if not slope.any():  # or does rounding hide that f moves?
+        error = error + 2 * p.eps * np.abs(line.f.y) / t
+    return Slopes("smooth", slope, slope, error)
+
+
 def slopes(line, longest, precision, weights):
     """Find `Slopes` at x by steps of many sizes to both sides, up to the longest.
 
@@ -114,26 +132,23 @@ def slopes(line, longest, precision, weights):
 
 
 def _slopes(steps, enough):
-    fits = list(_fits(steps, (-1, 0, 1), 6))
-    stairs, height, constant = _stairs(steps, fits)
-    slope, error, *_ = _best(steps, fits, height)
+    fit = _fits(steps, (-1, 0, 1), 6)
+    stairs, height = _stairs(steps, fit)
+    slope, error, *_ = _best(steps, fit, height)
     doubt = ~(error <= enough * np.abs(slope))
     kind, left, right = np.full(slope.size, "smooth"), slope, slope
     if doubt.any():
         kind, left, right, error = _sides(steps, slope, error, height)
-    left, right = (np.where(constant > 0, 0, side) for side in (left, right))
-    error = np.where(constant > 0, 4 * steps.eps * steps.y / constant, error)
     return np.where(stairs == "", kind, stairs), left, right, error
 
 
-def _stairs(steps, fits):
+def _stairs(steps, fit):
     """Both sides are constant close to x, and then move: is it so, or is it rounding?
 
     Rounding makes low stairs, and a polynomial over hundreds of them goes through
     them as near as one stair. Returns for each output what kind of place it is, or "";
     the height of a stair that is rounding, or 0; and else how far f is constant, or 0.
     """
-    misfit, reach = (np.concatenate([fit[i] for fit in fits]) for i in (5, 4))
     sides = np.nan_to_num(np.stack([steps.change[:steps.count][::-1],
                                     steps.change[steps.count + 1:]]))
     moves = sides != sides[:, :1]
@@ -143,20 +158,18 @@ def _stairs(steps, fits):
     size = np.maximum(steps.y, np.abs(sides).max(axis=(0, 1)))
     far = steps.t[steps.count + np.maximum(first, 1)]
     usual = height <= 16 * steps.eps * np.maximum(size, max(1.0, steps.size_of_x))
-    through = ((misfit <= 2 * height) & (reach[:, None] > 500 * far)).any(axis=0)
+    through = ((fit.misfit <= 2 * height) & (fit.reach > 500 * far)).any(axis=0)
     low = usual | (height <= max(COARSE, 512 * steps.eps) * size) & through
-    rounded, flat = (first > 0) & low, (first > 2) & ~low
+    rounded = (first > 0) & low
     kind = np.select([rounded & (usual | (height <= FINE * size)),
-                      rounded & (height > SINGLE * size), rounded,
-                      flat & (sides[:, 0] != 0).any(axis=0), flat],
-                     ["", "stairs", "float32", "jump", "smooth"], "")
-    return kind, np.where(rounded, height, 0), np.where(flat, far, 0)
+                      rounded & (height > SINGLE * size), rounded],
+                     ["", "stairs", "float32"], "")
+    return kind, np.where(rounded, height, 0)
 
 
 def _sides(steps, slope, error, height):
     """Look at both sides on their own; smooth is what they don't show better."""
-    low, high = (_best(steps, list(_fits(steps, [side], 3)), height)
-                 for side in (-1, 1))
+    low, high = (_best(steps, _fits(steps, [side], 3), height) for side in (-1, 1))
     both = np.maximum(low[1], high[1])
     # Long steps take a slope for a jump: short ones know better.
     jump = (both < error / 4) & (np.abs(low[2] - high[2]) > low[3] + high[3])
@@ -166,11 +179,10 @@ def _sides(steps, slope, error, height):
             np.where(jump | kink, both, error))
 
 
-def _best(steps, fits, height):
+def _best(steps, fit, height):
     """The best polynomial of each output: its slope and the error of that, its value
     at 0 and the error of that. height: of the stairs that rounding makes."""
-    fit = _Fit(*map(np.concatenate, zip(*fits, strict=True)))
-    reach, column = fit.reach[:, None], np.arange(steps.y.size)
+    reach, column = fit.reach, np.arange(steps.y.size)
     # f may round x as well, and at steps of a few roundings all of them are in step.
     of_x = SURE * steps.eps / 4 * steps.size_of_x / reach * np.abs(fit.slope)
     error = np.maximum(fit.error, height / reach) + of_x
@@ -200,26 +212,27 @@ def _fits(steps, sides, highest):
     powers *= used[..., None]  # 0**0 is 1
     largest, spread = np.abs(values).max(axis=1), np.ptp(values, axis=1)
     rounding = steps.eps * (steps.y + largest)
+    fits = []
     for degree in range(highest, 0, -2 if highest > 3 else -1):
         lower = powers[..., :degree + 1]
         solve = np.linalg.pinv(lower, rcond=1e-13)
         coefficients = solve @ values
         misfit = values - lower @ coefficients
-        norm, worst = np.linalg.norm(misfit, axis=1), np.abs(misfit).max(axis=1)
+        worst = np.abs(misfit).max(axis=1)
         # The next higher powers, which the polynomial has not: how much of them
         # shows as misfit, and how much hides in the slope?
         higher = powers[..., degree + 1:degree + 3]
-        shown = np.linalg.norm(higher - lower @ (solve @ higher), axis=1)
+        shown = np.abs(higher - lower @ (solve @ higher)).max(axis=1)
         leak = np.abs(solve[:, :2] @ higher) / np.maximum(shown, 1e-9)[:, None]
-        noise = np.max([norm / np.sqrt(points - degree - 1), worst / 2,
-                        rounding / 4], axis=0)
+        noise = np.maximum(worst, rounding / 4)
         gain = np.linalg.norm(solve[:, :2], axis=2)
         error = np.maximum(SURE * gain[..., None] * noise[:, None],
-                           leak.max(axis=-1)[..., None] * norm[:, None])
+                           2 * leak.max(axis=-1)[..., None] * worst[:, None])
         # Waves that are shorter than the steps look like noise: all of it is misfit.
         error[:, 1][(worst > spread / 4) & (worst > 16 * rounding)] = np.inf
         value, slope = np.nan_to_num(coefficients[:, :2], posinf=0, neginf=0).swapaxes(
             0, 1)
         error = np.nan_to_num(error, nan=np.inf, posinf=np.inf)
-        yield _Fit(slope / reach, error[:, 1] / reach, value, error[:, 0], reach[:, 0],
-                   worst)
+        fits.append(_Fit(slope / reach, error[:, 1] / reach, value, error[:, 0],
+                         reach, worst))
+    return _Fit(*map(np.concatenate, zip(*fits, strict=True)))

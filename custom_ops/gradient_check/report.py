@@ -147,14 +147,13 @@ class GradientReport:
                 (one.analytic or 0.0, one.numeric, one.verdict == "wrong")
                 for one in report.elements]).T
             error = np.abs(analytic - numeric)
-            for ax, title, values, look in zip(
-                    axes, ("analytic", "numeric", "error"), (analytic, numeric, error),
-                    ("C0-o", "C1--s", "C2:."), strict=True):
-                ax.plot(values, look, markersize=3)
+            axes[0].plot(analytic, "C0-o", markersize=3)
+            axes[1].plot(numeric, "C1--s", markersize=3)
+            axes[2].plot(error, "C2:.", np.flatnonzero(wrong), error[wrong > 0], "rx")
+            for ax, title in zip(axes, ("analytic", "numeric", "error"), strict=True):
                 ax.set(title=title, ylabel="derivative",
                        xlabel="direction" if report.directions else "element")
             axes[0].sharey(axes[1])
-            axes[2].plot(np.flatnonzero(wrong), error[wrong > 0], "rx")
         return figure
 
 
