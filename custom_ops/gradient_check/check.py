@@ -21,9 +21,9 @@ def check_gradient(f, inputs, order=1, projections=None, rtol=None, seed=0):
 
     The gradient ("analytic") is computed by a tape in eager mode and inside a
     `tf.function`, for an upstream gradient dy of ones and for random ones, and has to
-    be linear in dy, from 0 to 16. The difference ("numeric") is
-    (f(x + h) - f(x - h)) / 2h, and what steps h of many sizes say together. At a kink
-    or a jump of f the gradient has to lie between the slopes of both sides.
+    be linear in dy, from 0 to 16. The difference ("numeric") is what
+    (f(x + h) - f(x - h)) / 2h says for steps h of many sizes. At a kink or a jump of f
+    the gradient has to lie between the slopes of both sides.
 
     Where f accepts float64 the formula is checked there, whatever the dtype of the
     inputs; then the gradient in their dtype has to be the same, but for rounding.
@@ -34,9 +34,8 @@ def check_gradient(f, inputs, order=1, projections=None, rtol=None, seed=0):
     at most a tenth, and their error is small beside the largest derivative.
 
     Where f is constant close to x its derivative is 0, however it moves further away:
-    the straight-through gradient of a staircase, such as `round`, is wrong. Stairs
-    lower than 1e-10 of f are taken for its rounding, and between that and 2e-6 for
-    undecided, unless they are as low as the dtype of the inputs rounds.
+    the straight-through gradient of `round` is wrong. Stairs lower than 1e-10 of f are
+    taken for rounding; those up to 2e-6 are undecided, if not as low as x is rounded.
 
     Args:
         f: takes the inputs as arguments; returns a tensor or a list of tensors of
@@ -181,15 +180,11 @@ class _Check:
         own = self.own
         try:
             run = own.compiled() if mode == "tf.function" else None
-            (y, gradient, missing), (_, again, _) = (
+            (_, gradient, missing), (_, again, _) = (
                 own.gradients(compute=run) for _ in range(2))
         except Exception as error:
             text = f"{type(error).__name__}: {str(error).strip()}".split("\n")[0]
             self.fail(f"no gradient in {mode}: {text[:300]}", error)
-        # A graph may compute log(1 + x) better than its ops one by one do.
-        slack = own.precision.shown * np.abs(own.y).max(initial=0)
-        if (np.abs(y - own.y) > slack + 2 * np.abs(own.y - self.fine.y)).any():
-            self.fail(f"f does not give the same in {mode} as without a tape")
         self.require_same(f"the gradient in {mode}", gradient, again)
         return gradient, missing
 

@@ -1,9 +1,9 @@
 """The slopes of a function at a point, by differences, and how well they are known.
 
-NumPy alone. A derivative is measured by steps of many sizes. A polynomial goes through
-the values at some sizes that follow each other; the points outnumber its coefficients,
-so its misfit tells how large rounding and curvature are *there*, and nothing about
-them is assumed. Of the many slopes that this gives, the one with the smallest error is
+NumPy alone. A derivative is measured by steps of many sizes. For each largest step, a
+polynomial goes through all values up to it; the points outnumber its coefficients, so
+its misfit tells how large rounding and curvature are *there*, and nothing about them
+is assumed. Of the many slopes that this gives, the one with the smallest error is
 believed; where others of nearly the same quality contradict it, its error grows.
 
 Sources: extrapolation from several steps, with an error from their disagreement:
@@ -16,21 +16,18 @@ from collections import namedtuple
 
 import numpy as np
 
-# A standard deviation is estimated from a few misfits, and the luckiest of many
-# slopes is taken: only what is so many of them away is sure to differ.
-SURE = 6
+SURE = 6  # times its noise: the luckiest of many slopes is taken, so 2 or 3 is too few
 # Stairs as high as this part of f may be: the rounding of float64; that of a float32
-# inside of f; any rounding.
+# inside of f, 4 units in its last place; any rounding.
 FINE, SINGLE, COARSE = 1e-10, 2**-21, 2e-6
 
 Slopes = namedtuple("Slopes", "kind left right error")
 Slopes.__doc__ = """What was found at x: arrays with one entry for each output.
 
-kind: "smooth"; "kink"; "jump"; or "stairs": constant close to x, but for stairs so low
-that they may be rounding in f, so that its slope may be the one that was found, or 0;
-"float32": stairs as low as float32 rounds.
-left, right: the slopes beside x, the same ones where f is smooth.
-error: by how much these may be off, or infinity.
+kind: "smooth", "kink" or "jump"; or "stairs": constant close to x, but for stairs so
+low that they may be rounding, so that its slope is the one found, or 0; "float32":
+stairs as low as float32 rounds. left, right: the slopes beside x, the same ones where
+f is smooth. error: by how much these may be off, or infinity.
 """
 
 # t (2 N + 1,): where f was computed, x itself in the middle, number `count`; change
@@ -83,14 +80,14 @@ class Line:
 def slopes_of_few(line, step, p):
     """`Slopes` by two steps to each side, where they are enough.
 
-    Where the slopes of both sides are p.smooth apart, half of p.rtol is left.
+    The error is half of p.rtol where the slopes of both sides are p.smooth apart.
     """
     t = step * line.stride
     below, low, high, above = (line.at(size)[1] for size in (-2 * t, -t, t, 2 * t))
     near, far = (high - low) / (2 * t), (above - below) / (4 * t)
     left, right = (below - 4 * low) / (2 * t), (4 * high - above) / (2 * t)
     rough = np.abs(right - left)
-    if line.where.size == 1:  # so that a kink would show
+    if line.where.size == 1:  # of smooth f they differ by t**3, and these by t**2
         rough = np.maximum(rough, np.abs(near - far) / 50)
     slope, error = (4 * near - far) / 3, p.rtol / 2 / p.smooth * rough
     if not slope.any():  # or does rounding hide that f moves?
@@ -99,14 +96,13 @@ def slopes_of_few(line, step, p):
 
 
 def slopes(line, longest, precision, weights):
-    """Find `Slopes` at x by steps of many sizes to both sides, up to the longest.
+    """`Slopes` by steps of many sizes to both sides, up to the longest.
 
     longest: in units of the stride of the line. weights (K, m): of more than 256
-    outputs these K sums are looked at in their place. Returns `Slopes`, and the
-    weights for them.
+    outputs these K sums are looked at. Returns `Slopes`, and the weights for them.
     """
     eps, kept, last = precision.eps, [], np.zeros(2)
-    ratio = np.clip(eps ** (-1 / 22), np.sqrt(2), 4)
+    ratio = np.clip(eps ** (-1 / 22), np.sqrt(2), 4)  # about 22 sizes, down to eps
     powers = np.arange(np.ceil(np.log(eps / longest) / np.log(ratio)), 1)
     for size in longest * line.stride * ratio**powers:
         left, right = line.at(-size), line.at(size)
@@ -126,8 +122,7 @@ def slopes(line, longest, precision, weights):
     if moved.any():
         t = np.concatenate([-lengths[::-1, 0], [0.0], lengths[:, 1]])
         steps = _Steps(t, change[:, moved], y[moved], len(kept), eps, line.size)
-        kind[moved], *rows = _slopes(steps, precision.rtol / 4)
-        found[:, moved] = rows
+        kind[moved], *found[:, moved] = _slopes(steps, precision.rtol / 4)
     return Slopes(kind, *found), weights
 
 
@@ -135,19 +130,18 @@ def _slopes(steps, enough):
     fit = _fits(steps, (-1, 0, 1), 6)
     stairs, height = _stairs(steps, fit)
     slope, error, *_ = _best(steps, fit, height)
-    doubt = ~(error <= enough * np.abs(slope))
     kind, left, right = np.full(slope.size, "smooth"), slope, slope
-    if doubt.any():
+    if not (error <= enough * np.abs(slope)).all():
         kind, left, right, error = _sides(steps, slope, error, height)
     return np.where(stairs == "", kind, stairs), left, right, error
 
 
 def _stairs(steps, fit):
-    """Both sides are constant close to x, and then move: is it so, or is it rounding?
+    """Both sides are constant close to x, and then move: is that rounding?
 
     Rounding makes low stairs, and a polynomial over hundreds of them goes through
-    them as near as one stair. Returns for each output what kind of place it is, or "";
-    the height of a stair that is rounding, or 0; and else how far f is constant, or 0.
+    them as near as one stair. Returns for each output what kind of stairs it has, or
+    "", and the height of a stair that is rounding, or 0.
     """
     sides = np.nan_to_num(np.stack([steps.change[:steps.count][::-1],
                                     steps.change[steps.count + 1:]]))
@@ -157,6 +151,7 @@ def _stairs(steps, fit):
     height = np.where(heights > 0, heights, np.inf).min(axis=(0, 1, 2))
     size = np.maximum(steps.y, np.abs(sides).max(axis=(0, 1)))
     far = steps.t[steps.count + np.maximum(first, 1)]
+    # A few ops round so, of numbers as large as y, as x, or as 1.
     usual = height <= 16 * steps.eps * np.maximum(size, max(1.0, steps.size_of_x))
     through = ((fit.misfit <= 2 * height) & (fit.reach > 500 * far)).any(axis=0)
     low = usual | (height <= max(COARSE, 512 * steps.eps) * size) & through
@@ -188,7 +183,7 @@ def _best(steps, fit, height):
     error = np.maximum(fit.error, height / reach) + of_x
     best = error.argmin(axis=0)
     slope, least = fit.slope[best, column], error[best, column]
-    rivals = error <= 300 * least
+    rivals = error <= 300 * least  # whose own errors may be luck by as much
     apart = np.where(rivals, np.abs(fit.slope - slope) - error, 0).max(axis=0)
     value = fit.value_error.argmin(axis=0)
     return (slope, np.maximum(least, apart), fit.value[value, column],
@@ -200,39 +195,35 @@ def _fits(steps, sides, highest):
 
     There is one for each largest step. sides: -1 and 1, and 0 for x itself.
     """
-    count = steps.count
-    place = np.arange(-count, count + 1)
-    used = (np.abs(place) <= np.arange(min(6, count), count + 1)[:, None]) & np.isin(
-        np.sign(place), sides)
-    points = used.sum(axis=1)[:, None]
+    count, place = steps.count, np.arange(2 * steps.count + 1) - steps.count
+    largest = np.arange(min(6, count), count + 1)[:, None]  # 6: more points than needed
+    used = (np.abs(place) <= largest) & np.isin(np.sign(place), sides)
     reach = np.abs(steps.t * used).max(axis=1)[:, None]
     values = np.where(used[..., None], steps.change, 0)
-    highest = min(highest, points.min() - 2)
+    highest = min(highest, used.sum(axis=1).min() - 2)
     powers = (used * steps.t / reach)[..., None] ** np.arange(highest + 3)
     powers *= used[..., None]  # 0**0 is 1
-    largest, spread = np.abs(values).max(axis=1), np.ptp(values, axis=1)
-    rounding = steps.eps * (steps.y + largest)
+    spread = np.ptp(values, axis=1)
+    rounding = steps.eps * (steps.y + np.abs(values).max(axis=1))
     fits = []
     for degree in range(highest, 0, -2 if highest > 3 else -1):
-        lower = powers[..., :degree + 1]
+        lower, higher = powers[..., :degree + 1], powers[..., degree + 1:degree + 3]
         solve = np.linalg.pinv(lower, rcond=1e-13)
         coefficients = solve @ values
-        misfit = values - lower @ coefficients
-        worst = np.abs(misfit).max(axis=1)
-        # The next higher powers, which the polynomial has not: how much of them
-        # shows as misfit, and how much hides in the slope?
-        higher = powers[..., degree + 1:degree + 3]
-        shown = np.abs(higher - lower @ (solve @ higher)).max(axis=1)
-        leak = np.abs(solve[:, :2] @ higher) / np.maximum(shown, 1e-9)[:, None]
-        noise = np.maximum(worst, rounding / 4)
+        misfit = np.abs(values - lower @ coefficients).max(axis=1)
+        # Noise goes into a coefficient by the norm of its row, at least a quarter of a
+        # rounding; the two powers that the polynomial has not, by what of them hides
+        # in the coefficient beside what shows as misfit, twice to be sure.
         gain = np.linalg.norm(solve[:, :2], axis=2)
-        error = np.maximum(SURE * gain[..., None] * noise[:, None],
-                           2 * leak.max(axis=-1)[..., None] * worst[:, None])
+        shown = np.abs(higher - lower @ (solve @ higher)).max(axis=1)
+        leak = (np.abs(solve[:, :2] @ higher) / np.maximum(shown, 1e-9)[:, None]).max(
+            axis=2)
+        error = np.maximum(SURE * gain[..., None] * np.maximum(misfit, rounding / 4)[
+            :, None], 2 * leak[..., None] * misfit[:, None])
         # Waves that are shorter than the steps look like noise: all of it is misfit.
-        error[:, 1][(worst > spread / 4) & (worst > 16 * rounding)] = np.inf
-        value, slope = np.nan_to_num(coefficients[:, :2], posinf=0, neginf=0).swapaxes(
-            0, 1)
+        error[:, 1][(misfit > spread / 4) & (misfit > 16 * rounding)] = np.inf
         error = np.nan_to_num(error, nan=np.inf, posinf=np.inf)
-        fits.append(_Fit(slope / reach, error[:, 1] / reach, value, error[:, 0],
-                         reach, worst))
+        value, slope = np.nan_to_num(coefficients[:, :2].swapaxes(0, 1), posinf=0, neginf=0)
+        fits.append(_Fit(slope / reach, error[:, 1] / reach, value, error[:, 0], reach,
+                         misfit))
     return _Fit(*map(np.concatenate, zip(*fits, strict=True)))

@@ -99,11 +99,12 @@ class Function:
                     f"{name}: the gradient has shape {dx.shape}, the input has "
                     f"{x.shape}; they are {dx.dtype.name} and {x.dtype.name}; sum it "
                     "over the axes that f broadcast")
-        dense = [[tf.zeros_like(x) if dx is None else dx for x, dx in
-                  zip(self.moved.values(), row, strict=True)] for row in rows]
-        missing = flat(tf.fill(x.shape, tf.cast(dx is None, x.dtype)) for x, dx in
-                       zip(self.moved.values(), rows[0], strict=True)) != 0
-        return flat(ys), np.stack(list(map(flat, dense))), missing
+        moved = self.moved.values()
+        gradients = [flat(tf.zeros_like(x) if dx is None else dx
+                          for x, dx in zip(moved, row, strict=True)) for row in rows]
+        missing = [np.full(flat([x]).size, dx is None)
+                   for x, dx in zip(moved, rows[0], strict=True)]
+        return flat(ys), np.stack(gradients), np.concatenate(missing)
 
     def compiled(self):
         """What `gradients` computes as a graph, traced without a warning."""

@@ -11,10 +11,9 @@ Precision = namedtuple("Precision", "eps rtol blur step smooth shown tiny")
 Precision.__doc__ = """What a float dtype can tell.
 
 eps: the distance from 1 to the next number. rtol: the relative tolerance. blur: the
-relative error that never passes: where the error of a difference leaves room for it,
-nothing is decided. step, smooth: of a first look the size, and how far, relatively,
-the slopes of the two sides may be apart. shown: the least error that a report names.
-tiny: the least number in full precision, or how far those below it are apart.
+relative error that never passes. step, smooth: of a first look the size, and how far,
+relatively, the slopes of the two sides may be apart. shown: the least error that a
+report names. tiny: the least number in full precision, or the gap below it.
 """
 
 # Steps that are no round number lie on no grid, binary or decimal, that f rounds to.
@@ -78,15 +77,13 @@ class Comparison:
     def _constant(self, line):
         """Whether no output moves, but for rounding, at x and away from it: only there
         no gradient is needed."""
-        eps, far = self.precision.eps, 2.0
+        eps, far = self.precision.eps, 1.62
         if line.where.size == 1:
             far *= max(line.stride, 1.0)
-        near = 1 + min(32 * eps, 2**-7)
-        ends = [(line.at(t * near)[1], line.at(t)[1])
-                for step in (far * 0.81, far / 13, self.precision.step * line.stride)
-                for t in (-step, step)]
-        moves = np.abs([np.nan_to_num(there - here) for there, here in ends])
-        return (moves <= 8 * eps * np.abs(self.f.y)).all()
+        moves = [line.at(t * (1 + min(32 * eps, 2**-7)))[1] - line.at(t)[1]
+                 for step in (far, far / 13, self.precision.step * line.stride)
+                 for t in (-step, step)]
+        return not (np.abs(moves) > 8 * eps * np.abs(self.f.y)).any()  # nan: no more f
 
     def _compare(self, line, found, weights, closer=False):
         """Of the slopes of each output to those of their sums, and to a verdict."""
