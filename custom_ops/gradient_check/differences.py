@@ -17,17 +17,15 @@ from collections import namedtuple
 import numpy as np
 
 SURE = 6  # times its noise: the luckiest of many slopes is taken, so 2 or 3 is too few
-# Stairs as high as this part of f may be: the rounding of float64; that of a float32
-# inside of f, 4 units in its last place; any rounding.
-FINE, SINGLE, COARSE = 1e-10, 2**-21, 2e-6
+FINE, COARSE = 1e-10, 2e-6  # of f: stairs so high are, or may be, rounding inside of f
 
 Slopes = namedtuple("Slopes", "kind left right error")
 Slopes.__doc__ = """What was found at x: arrays with one entry for each output.
 
 kind: "smooth", "kink" or "jump"; or "stairs": constant close to x, but for stairs so
-low that they may be rounding, so that its slope is the one found, or 0; "float32":
-stairs as low as float32 rounds. left, right: the slopes beside x, the same ones where
-f is smooth. error: by how much these may be off, or infinity.
+low that they may be rounding, so that its slope is the one found, or 0. left, right:
+the slopes beside x, the same ones where f is smooth. error: by how much these may be
+off, or infinity.
 """
 
 # t (2 N + 1,): where f was computed, x itself in the middle, number `count`; change
@@ -42,7 +40,7 @@ class Line:
     """A function f along a line through its x: where some numbers move, and how far.
 
     One number moves by itself; many move in proportion to their units, at random so
-    that errors do not cancel. f has x, y = f(x), unit and rounded, as `tape.Function`.
+    that errors do not cancel. f has x, y = f(x) and unit, as `tape.Function`.
     where: the numbers that move. stride: the unit of t.
     """
 
@@ -54,27 +52,19 @@ class Line:
         else:
             sizes = rng.uniform(0.5, 1, where.size) * rng.choice([-1, 1], where.size)
             self.direction[where] = f.unit[where] * sizes
-        squares = np.sum(self.direction**2)
-        self.along = self.direction / squares
         # How many steps of t = 1 the distance from 0 is: rounding goes by that.
-        self.size = np.sqrt(np.sum(f.x[where] ** 2) / squares)
+        self.size = np.sqrt(np.sum(f.x[where] ** 2) / np.sum(self.direction**2))
 
     def at(self, t):
-        """How far a step of t goes, and the change of y.
-
-        Where f raises, is not finite, or returns another shape, f ends: nan.
-        """
-        f, change = self.f, np.nan
-        point = f.rounded(f.x + t * self.direction)
+        """The change of y after a step of t; nan where f ends: where it raises, is not
+        finite, or returns another shape."""
         try:
-            change = f(point) - f.y
+            change = self.f(self.f.x + t * self.direction) - self.f.y
         except Exception:
-            pass
-        if np.shape(change) != f.y.shape or not np.isfinite(point).all():
-            change = np.full(f.y.shape, np.nan)
-        # No matrix product: for one so small its threads wait for each other.
-        real = float(np.sum(self.along * (point - f.x)))
-        return real, np.where(np.isfinite(change), change, np.nan)
+            change = np.nan
+        if np.shape(change) != self.f.y.shape:
+            change = np.full(self.f.y.shape, np.nan)
+        return np.where(np.isfinite(change), change, np.nan)
 
 
 def slopes_of_few(line, step, p):
@@ -83,7 +73,7 @@ def slopes_of_few(line, step, p):
     The error is half of p.rtol where the slopes of both sides are p.smooth apart.
     """
     t = step * line.stride
-    below, low, high, above = (line.at(size)[1] for size in (-2 * t, -t, t, 2 * t))
+    below, low, high, above = (line.at(size) for size in (-2 * t, -t, t, 2 * t))
     near, far = (high - low) / (2 * t), (above - below) / (4 * t)
     left, right = (below - 4 * low) / (2 * t), (4 * high - above) / (2 * t)
     rough = np.abs(right - left)
@@ -101,27 +91,21 @@ def slopes(line, longest, precision, weights):
     longest: in units of the stride of the line. weights (K, m): of more than 256
     outputs these K sums are looked at. Returns `Slopes`, and the weights for them.
     """
-    eps, kept, last = precision.eps, [], np.zeros(2)
+    eps = precision.eps
     ratio = np.clip(eps ** (-1 / 22), np.sqrt(2), 4)  # about 22 sizes, down to eps
     powers = np.arange(np.ceil(np.log(eps / longest) / np.log(ratio)), 1)
-    for size in longest * line.stride * ratio**powers:
-        left, right = line.at(-size), line.at(size)
-        lengths = np.array([-left[0], right[0]])
-        if (lengths > last * (1 + 1e-9)).all():  # rounding does reach another point
-            kept.append((lengths, left[1], right[1]))
-            last = lengths
-    lengths, below, above = map(np.stack, zip(*kept, strict=True))
+    sizes = longest * line.stride * ratio**powers
+    t = np.concatenate([-sizes[::-1], [0.0], sizes])
     y = np.abs(line.f.y)
-    change = np.concatenate([below[::-1], np.zeros((1, y.size)), above])
+    change = np.stack([line.at(size) if size else 0 * y for size in t])
     moved = (change != 0).any(axis=0)  # nan is not 0 either
     if moved.sum() > 256:
         y, change = np.linalg.norm(weights * y, axis=1), change @ weights.T
         moved, weights = np.ones(len(y), bool), np.eye(len(weights))
     kind, found = np.full(y.size, "smooth", object), np.zeros((3, y.size))
-    found[2] = 4 * eps * (y if moved.any() else np.maximum(y, 1)) / last.max()
+    found[2] = 4 * eps * (y if moved.any() else np.maximum(y, 1)) / t[-1]
     if moved.any():
-        t = np.concatenate([-lengths[::-1, 0], [0.0], lengths[:, 1]])
-        steps = _Steps(t, change[:, moved], y[moved], len(kept), eps, line.size)
+        steps = _Steps(t, change[:, moved], y[moved], sizes.size, eps, line.size)
         kind[moved], *found[:, moved] = _slopes(steps, precision.rtol / 4)
     return Slopes(kind, *found), weights
 
@@ -133,15 +117,15 @@ def _slopes(steps, enough):
     kind, left, right = np.full(slope.size, "smooth"), slope, slope
     if not (error <= enough * np.abs(slope)).all():
         kind, left, right, error = _sides(steps, slope, error, height)
-    return np.where(stairs == "", kind, stairs), left, right, error
+    return np.where(stairs, "stairs", kind), left, right, error
 
 
 def _stairs(steps, fit):
     """Both sides are constant close to x, and then move: is that rounding?
 
     Rounding makes low stairs, and a polynomial over hundreds of them goes through
-    them as near as one stair. Returns for each output what kind of stairs it has, or
-    "", and the height of a stair that is rounding, or 0.
+    them as near as one stair. Returns for each output whether that is open, and the
+    height of a stair that is rounding, or 0.
     """
     sides = np.nan_to_num(np.stack([steps.change[:steps.count][::-1],
                                     steps.change[steps.count + 1:]]))
@@ -151,15 +135,12 @@ def _stairs(steps, fit):
     height = np.where(heights > 0, heights, np.inf).min(axis=(0, 1, 2))
     size = np.maximum(steps.y, np.abs(sides).max(axis=(0, 1)))
     far = steps.t[steps.count + np.maximum(first, 1)]
-    # A few ops round so, of numbers as large as y, as x, or as 1.
-    usual = height <= 16 * steps.eps * np.maximum(size, max(1.0, steps.size_of_x))
+    # One or two ops round so, of numbers as large as y, as x, or as 1.
+    usual = height <= 4 * steps.eps * np.maximum(size, max(1.0, steps.size_of_x))
     through = ((fit.misfit <= 2 * height) & (fit.reach > 500 * far)).any(axis=0)
     low = usual | (height <= max(COARSE, 512 * steps.eps) * size) & through
     rounded = (first > 0) & low
-    kind = np.select([rounded & (usual | (height <= FINE * size)),
-                      rounded & (height > SINGLE * size), rounded],
-                     ["", "stairs", "float32"], "")
-    return kind, np.where(rounded, height, 0)
+    return rounded & ~usual & (height > FINE * size), np.where(rounded, height, 0)
 
 
 def _sides(steps, slope, error, height):
@@ -178,7 +159,7 @@ def _best(steps, fit, height):
     """The best polynomial of each output: its slope and the error of that, its value
     at 0 and the error of that. height: of the stairs that rounding makes."""
     reach, column = fit.reach, np.arange(steps.y.size)
-    # f may round x as well, and at steps of a few roundings all of them are in step.
+    # x is rounded as well, and at steps of a few roundings all of them are in step.
     of_x = SURE * steps.eps / 4 * steps.size_of_x / reach * np.abs(fit.slope)
     error = np.maximum(fit.error, height / reach) + of_x
     best = error.argmin(axis=0)
@@ -223,7 +204,8 @@ def _fits(steps, sides, highest):
         # Waves that are shorter than the steps look like noise: all of it is misfit.
         error[:, 1][(misfit > spread / 4) & (misfit > 16 * rounding)] = np.inf
         error = np.nan_to_num(error, nan=np.inf, posinf=np.inf)
-        value, slope = np.nan_to_num(coefficients[:, :2].swapaxes(0, 1), posinf=0, neginf=0)
+        value, slope = np.nan_to_num(coefficients, posinf=0, neginf=0)[:, :2].swapaxes(
+            0, 1)
         fits.append(_Fit(slope / reach, error[:, 1] / reach, value, error[:, 0], reach,
                          misfit))
     return _Fit(*map(np.concatenate, zip(*fits, strict=True)))

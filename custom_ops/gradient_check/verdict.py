@@ -45,7 +45,7 @@ class Finding(namedtuple(
 class Comparison:
     """Compares gradients of f with differences, along one direction after another.
 
-    f: a `tape.Function`, or what has its x, y, unit, weights, precision and rounded.
+    f: a `tape.Function`, or what has its x, y, unit, weights and precision.
     gradient (K, n): what each upstream gradient gives. missing (n,): which numbers of
     x have none. rng: draws directions.
     """
@@ -80,7 +80,7 @@ class Comparison:
         eps, far = self.precision.eps, 1.62
         if line.where.size == 1:
             far *= max(line.stride, 1.0)
-        moves = [line.at(t * (1 + min(32 * eps, 2**-7)))[1] - line.at(t)[1]
+        moves = [line.at(t * (1 + min(32 * eps, 2**-7))) - line.at(t)
                  for step in (far, far / 13, self.precision.step * line.stride)
                  for t in (-step, step)]
         return not (np.abs(moves) > 8 * eps * np.abs(self.f.y)).any()  # nan: no more f
@@ -98,13 +98,12 @@ class Comparison:
                           low, high)
         gap = np.abs(analytic - numeric)
         kinds = {kind: ((heavy > 0) & (found.kind == kind)).any(axis=1)
-                 for kind in ("stairs", "float32", "jump", "kink")}
+                 for kind in ("stairs", "jump", "kink")}
         kind = next((kind for kind, at in kinds.items() if at.any()), "smooth")
-        stairs = kinds["stairs"] | kinds["float32"]
         # Errors are estimated, not known; the gradient is rounded, too.
         near = gap <= 2.5 * error + 8 * p.tiny + p.rtol * size
         near &= np.isfinite(analytic)
-        bad = ~(near | stairs & (np.abs(analytic) <= p.rtol * size))
+        bad = ~(near | kinds["stairs"] & (np.abs(analytic) <= p.rtol * size))
         largest = self.largest * np.abs(line.direction).max()
         enough = (p.blur if closer else p.rtol / 2) * np.maximum(size, np.abs(analytic))
         if closer:  # beside other derivatives a slope may be known well enough
@@ -113,5 +112,5 @@ class Comparison:
             enough[2] = np.inf  # what moves little is lost in rounding
         known = near & (analytic == 0) & (error <= p.blur * np.maximum(1, largest))
         known |= gap + error <= enough
-        unsure = ~bad & (~known | stairs)
+        unsure = ~bad & (~known | kinds["stairs"])
         return Finding(where, kind, analytic, numeric, error, low, high, bad, unsure)
