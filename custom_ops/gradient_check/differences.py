@@ -17,15 +17,17 @@ from collections import namedtuple
 import numpy as np
 
 SURE = 6  # times its noise: the luckiest of many slopes is taken, so 2 or 3 is too few
-FINE, COARSE = 1e-10, 2e-6  # of f: stairs so high are, or may be, rounding inside of f
+# Stairs as high as this part of f: rounding in float64; in float32, 4 units in its last
+# place, if f computes in it; or what may be rounding.
+FINE, SINGLE, COARSE = 1e-10, 2**-21, 2e-6
 
 Slopes = namedtuple("Slopes", "kind left right error")
 Slopes.__doc__ = """What was found at x: arrays with one entry for each output.
 
 kind: "smooth", "kink" or "jump"; or "stairs": constant close to x, but for stairs so
-low that they may be rounding, so that its slope is the one found, or 0. left, right:
-the slopes beside x, the same ones where f is smooth. error: by how much these may be
-off, or infinity.
+low that they may be rounding, so that its slope is the one found, or 0; "float32":
+stairs as low as float32 rounds. left, right: the slopes beside x, the same ones where
+f is smooth. error: by how much these may be off, or infinity.
 """
 
 # t (2 N + 1,): where f was computed, x itself in the middle, number `count`; change
@@ -117,15 +119,15 @@ def _slopes(steps, enough):
     kind, left, right = np.full(slope.size, "smooth"), slope, slope
     if not (error <= enough * np.abs(slope)).all():
         kind, left, right, error = _sides(steps, slope, error, height)
-    return np.where(stairs, "stairs", kind), left, right, error
+    return np.where(stairs == "", kind, stairs), left, right, error
 
 
 def _stairs(steps, fit):
     """Both sides are constant close to x, and then move: is that rounding?
 
     Rounding makes low stairs, and a polynomial over hundreds of them goes through
-    them as near as one stair. Returns for each output whether that is open, and the
-    height of a stair that is rounding, or 0.
+    them as near as one stair. Returns for each output what kind of stairs it has, or
+    "", and the height of a stair that is rounding, or 0.
     """
     sides = np.nan_to_num(np.stack([steps.change[:steps.count][::-1],
                                     steps.change[steps.count + 1:]]))
@@ -135,12 +137,15 @@ def _stairs(steps, fit):
     height = np.where(heights > 0, heights, np.inf).min(axis=(0, 1, 2))
     size = np.maximum(steps.y, np.abs(sides).max(axis=(0, 1)))
     far = steps.t[steps.count + np.maximum(first, 1)]
-    # One or two ops round so, of numbers as large as y, as x, or as 1.
-    usual = height <= 4 * steps.eps * np.maximum(size, max(1.0, steps.size_of_x))
+    # Some ops round so, of numbers as large as y, as x, or as 1.
+    usual = height <= 16 * steps.eps * np.maximum(size, max(1.0, steps.size_of_x))
     through = ((fit.misfit <= 2 * height) & (fit.reach > 500 * far)).any(axis=0)
     low = usual | (height <= max(COARSE, 512 * steps.eps) * size) & through
     rounded = (first > 0) & low
-    return rounded & ~usual & (height > FINE * size), np.where(rounded, height, 0)
+    kind = np.select([rounded & (usual | (height <= FINE * size)),
+                      rounded & (height > SINGLE * size), rounded],
+                     ["", "stairs", "float32"], "")
+    return kind, np.where(rounded, height, 0)
 
 
 def _sides(steps, slope, error, height):

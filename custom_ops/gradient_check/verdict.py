@@ -98,12 +98,13 @@ class Comparison:
                           low, high)
         gap = np.abs(analytic - numeric)
         kinds = {kind: ((heavy > 0) & (found.kind == kind)).any(axis=1)
-                 for kind in ("stairs", "jump", "kink")}
+                 for kind in ("stairs", "float32", "jump", "kink")}
         kind = next((kind for kind, at in kinds.items() if at.any()), "smooth")
+        stairs = kinds["stairs"] | kinds["float32"]
         # Errors are estimated, not known; the gradient is rounded, too.
         near = gap <= 2.5 * error + 8 * p.tiny + p.rtol * size
         near &= np.isfinite(analytic)
-        bad = ~(near | kinds["stairs"] & (np.abs(analytic) <= p.rtol * size))
+        bad = ~(near | stairs & (np.abs(analytic) <= p.rtol * size))
         largest = self.largest * np.abs(line.direction).max()
         enough = (p.blur if closer else p.rtol / 2) * np.maximum(size, np.abs(analytic))
         if closer:  # beside other derivatives a slope may be known well enough
@@ -112,5 +113,5 @@ class Comparison:
             enough[2] = np.inf  # what moves little is lost in rounding
         known = near & (analytic == 0) & (error <= p.blur * np.maximum(1, largest))
         known |= gap + error <= enough
-        unsure = ~bad & (~known | kinds["stairs"])
+        unsure = ~bad & (~known | stairs)
         return Finding(where, kind, analytic, numeric, error, low, high, bad, unsure)
