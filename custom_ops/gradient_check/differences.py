@@ -164,9 +164,7 @@ def _best(steps, fit, height):
     """The best polynomial of each output: its slope and the error of that, its value
     at 0 and the error of that. height: of the stairs that rounding makes."""
     reach, column = fit.reach, np.arange(steps.y.size)
-    # x is rounded as well, and at steps of a few roundings all of them are in step.
-    of_x = SURE * steps.eps / 4 * steps.size_of_x / reach * np.abs(fit.slope)
-    error = np.maximum(fit.error, height / reach) + of_x
+    error = np.maximum(fit.error, height / reach)
     best = error.argmin(axis=0)
     slope, least = fit.slope[best, column], error[best, column]
     rivals = error <= 300 * least  # whose own errors may be luck by as much
@@ -189,7 +187,6 @@ def _fits(steps, sides, highest):
     highest = min(highest, used.sum(axis=1).min() - 2)
     powers = (used * steps.t / reach)[..., None] ** np.arange(highest + 3)
     powers *= used[..., None]  # 0**0 is 1
-    spread = np.ptp(values, axis=1)
     rounding = steps.eps * (steps.y + np.abs(values).max(axis=1))
     fits = []
     for degree in range(highest, 0, -2 if highest > 3 else -1):
@@ -206,8 +203,6 @@ def _fits(steps, sides, highest):
             axis=2)
         error = np.maximum(SURE * gain[..., None] * np.maximum(misfit, rounding / 4)[
             :, None], 2 * leak[..., None] * misfit[:, None])
-        # Waves that are shorter than the steps look like noise: all of it is misfit.
-        error[:, 1][(misfit > spread / 4) & (misfit > 16 * rounding)] = np.inf
         error = np.nan_to_num(error, nan=np.inf, posinf=np.inf)
         value, slope = np.nan_to_num(coefficients, posinf=0, neginf=0)[:, :2].swapaxes(
             0, 1)
