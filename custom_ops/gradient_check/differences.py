@@ -32,7 +32,7 @@ f is smooth. error: by how much these may be off, or infinity.
 
 # t (2 N + 1,): where f was computed, x itself in the middle, number `count`; change
 # (2 N + 1, m): by how much it differed there; y (m,): its size at x.
-_Steps = namedtuple("_Steps", "t change y count eps size_of_x")
+_Steps = namedtuple("_Steps", "t change y count eps")
 
 # A polynomial: arrays with a row for each group of points, a column for each output.
 _Fit = namedtuple("_Fit", "slope error value value_error reach misfit")
@@ -54,8 +54,6 @@ class Line:
         else:
             sizes = rng.uniform(0.5, 1, where.size) * rng.choice([-1, 1], where.size)
             self.direction[where] = f.unit[where] * sizes
-        # How many steps of t = 1 the distance from 0 is: rounding goes by that.
-        self.size = np.sqrt(np.sum(f.x[where] ** 2) / np.sum(self.direction**2))
 
     def at(self, t):
         """The change of y after a step of t; nan where f ends: where it raises, is not
@@ -107,19 +105,16 @@ def slopes(line, longest, precision, weights):
     kind, found = np.full(y.size, "smooth", object), np.zeros((3, y.size))
     found[2] = 4 * eps * (y if moved.any() else np.maximum(y, 1)) / t[-1]
     if moved.any():
-        steps = _Steps(t, change[:, moved], y[moved], sizes.size, eps, line.size)
-        kind[moved], *found[:, moved] = _slopes(steps, precision.rtol / 4)
+        steps = _Steps(t, change[:, moved], y[moved], sizes.size, eps)
+        fit = _fits(steps, (-1, 0, 1), 6)
+        stairs, height = _stairs(steps, fit)
+        slope, error, *_ = _best(steps, fit, height)
+        bend, left, right = "smooth", slope, slope
+        if not (error <= precision.rtol / 4 * np.abs(slope)).all():
+            bend, left, right, error = _sides(steps, slope, error, height)
+        kind[moved] = np.where(stairs == "", bend, stairs)
+        found[:, moved] = left, right, error
     return Slopes(kind, *found), weights
-
-
-def _slopes(steps, enough):
-    fit = _fits(steps, (-1, 0, 1), 6)
-    stairs, height = _stairs(steps, fit)
-    slope, error, *_ = _best(steps, fit, height)
-    kind, left, right = np.full(slope.size, "smooth"), slope, slope
-    if not (error <= enough * np.abs(slope)).all():
-        kind, left, right, error = _sides(steps, slope, error, height)
-    return np.where(stairs == "", kind, stairs), left, right, error
 
 
 def _stairs(steps, fit):
@@ -137,8 +132,8 @@ def _stairs(steps, fit):
     height = np.where(heights > 0, heights, np.inf).min(axis=(0, 1, 2))
     size = np.maximum(steps.y, np.abs(sides).max(axis=(0, 1)))
     far = steps.t[steps.count + np.maximum(first, 1)]
-    # Some ops round so, of numbers as large as y, as x, or as 1.
-    usual = height <= 16 * steps.eps * np.maximum(size, max(1.0, steps.size_of_x))
+    # Some ops round so, of numbers as large as y, or as 1.
+    usual = height <= 16 * steps.eps * np.maximum(size, 1)
     through = ((fit.misfit <= 2 * height) & (fit.reach > 500 * far)).any(axis=0)
     low = usual | (height <= max(COARSE, 512 * steps.eps) * size) & through
     rounded = (first > 0) & low

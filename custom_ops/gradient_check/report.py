@@ -38,14 +38,13 @@ class GradientReport:
         order, size: which derivative was checked, and of how many elements.
         elements: an `Element` for each that was moved, in order, or for each random
             direction; for the upstream gradient of ones, if that shows the error.
-        worst: the wrong `Element` with the largest error, or None.
-        mode, upstream: in which it was found, and for which upstream gradient.
+        worst: the wrong `Element` with the largest error, or None; mode, upstream: in
+            which it was found, and for which upstream gradient.
         problem: what is wrong where it is no element, or "".
-        kinks, jumps: those at which f bends or jumps.
+        kinks, jumps: the right ones at which f bends or jumps.
         undecided: how many elements could be called neither right nor wrong.
         largest_error: of the right ones, beside the largest derivative.
         second: the report on the second derivative; None for order=1.
-        lines: what `str(report)` shows.
     """
 
     def __init__(self, order, prefix=""):

@@ -104,17 +104,13 @@ class Function:
         """What `gradients` computes as a graph, traced without a warning."""
         dys = [like(self.ys, row) for row in self.weights]
 
-        def gradients(*xs):  # of a lambda, TensorFlow's errors name no line
+        def vjp(*xs):  # of a lambda, TensorFlow's errors name no line
             return vjps(self.f, xs, dys)
 
-        def trace(autograph):
-            run = tf.function(gradients, autograph=autograph)
-            return run.get_concrete_function(*self.xs)
-
         try:
-            return trace(autograph=False)
+            return tf.function(vjp, autograph=False).get_concrete_function(*self.xs)
         except tf.errors.OperatorNotAllowedInGraphError:  # f has an `if` or a `for`
-            return trace(autograph=True)
+            return tf.function(vjp).get_concrete_function(*self.xs)
 
     def roughness(self, eps):
         """What rounding does to gradients: how they change when x changes by that."""
@@ -144,12 +140,11 @@ class Function:
     def place(self, k):
         """The name of the input of number k of x, and which element it is."""
         for name, x in self.moved.items():
-            width = 1 + x.dtype.is_complex
-            size = x.shape.num_elements() * width
+            size, parts = flat([x]).size, 1 + x.dtype.is_complex
             if k < size:
-                part = " (imaginary part)" if k % 2 else " (real part)"
-                index = tuple(map(int, np.unravel_index(k // width, x.shape)))
-                return name, f"{index}{part if width == 2 else ''}"
+                index = tuple(map(int, np.unravel_index(k // parts, x.shape)))
+                part = (" (real part)", " (imaginary part)")[k % 2] * (parts - 1)
+                return name, f"{index}{part}"
             k -= size
 
 
