@@ -331,12 +331,11 @@ def test_right_gradients_are_not_refused_in_short_floats(name, dtype):
     assert verdict(f, [numbers(x, dtype) for x in inputs]) != "wrong"
 
 
-@pytest.mark.parametrize(("f", "place", "dtype"), [
-    (lambda x: 40000 * x, [1.0, 0.5], "float16"), (tf.exp, [10.9], "float16"),
-    (tf.exp, [88.6], "float32")])  # fmt: skip
-def test_a_gradient_near_the_largest_number(f, place, dtype):
-    assert verdict(f, [numbers(place, dtype)]) == "right"
-    assert verdict(scaled(f, -1), [numbers(place, dtype)]) == "wrong"
+@pytest.mark.parametrize("f, place", [
+    (lambda x: 40000 * x, [1.0, 0.5]), (tf.exp, [10.9])])  # fmt: skip
+def test_a_gradient_near_the_largest_number(f, place):
+    assert verdict(f, [numbers(place, "float16")]) == "right"
+    assert verdict(scaled(f, -1), [numbers(place, "float16")]) == "wrong"
 
 
 @pytest.mark.parametrize("f", [lambda z: z * z, tf.abs, tf.math.conj, tf.math.exp])

@@ -119,8 +119,7 @@ class _Check:
         self.reference = self.gradients_in_float64()
         self.compare_with_differences()  # a Finding for each part
         self.compare_with_float64("eager mode", self.eager, self.missing)
-        in_graph = self.gradients("tf.function")
-        self.compare_with_float64("tf.function", *in_graph)
+        self.compare_with_float64("tf.function", *self.gradients("tf.function"))
         return self.summarize()
 
     def evaluate(self):
@@ -247,8 +246,7 @@ class _Check:
         self.fail_if_bad(mode)
 
     def dys_of_second(self):
-        """The upstream gradients at which the second derivative is checked: ones and
-        random ones, but not where the first is 0 but for rounding."""
+        """Ones, random ones; not where the first derivative is 0 but for rounding."""
         sizes = np.abs(self.reference[:2, ~self.missing]).max(axis=1, initial=-1)
         kept = sizes >= 1e3 * self.own.precision.eps * sizes.max()
         return [like(self.own.ys, row) for row in self.own.weights[:2][kept]]

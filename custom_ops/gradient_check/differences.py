@@ -85,13 +85,12 @@ def slopes_of_few(line, step, p):
     return Slopes("smooth", slope, slope, error)
 
 
-def slopes(line, longest, precision, weights):
+def slopes(line, longest, eps, weights):
     """`Slopes` by steps of many sizes to both sides, up to the longest.
 
     longest: in units of the stride of the line. weights (K, m): of more than 256
     outputs these K sums are looked at. Returns `Slopes`, and the weights for them.
     """
-    eps = precision.eps
     ratio = np.clip(eps ** (-1 / 22), np.sqrt(2), 4)  # about 22 sizes, down to eps
     powers = np.arange(np.ceil(np.log(eps / longest) / np.log(ratio)), 1)
     sizes = longest * line.stride * ratio**powers
@@ -108,12 +107,9 @@ def slopes(line, longest, precision, weights):
         steps = _Steps(t, change[:, moved], y[moved], sizes.size, eps)
         fit = _fits(steps, (-1, 0, 1), 6)
         stairs, height = _stairs(steps, fit)
-        slope, error, *_ = _best(steps, fit, height)
-        bend, left, right = "smooth", slope, slope
-        if not (error <= precision.rtol / 4 * np.abs(slope)).all():
-            bend, left, right, error = _sides(steps, slope, error, height)
+        bend, *left_right_error = _sides(steps, fit, height)
         kind[moved] = np.where(stairs == "", bend, stairs)
-        found[:, moved] = left, right, error
+        found[:, moved] = left_right_error
     return Slopes(kind, *found), weights
 
 
@@ -143,8 +139,9 @@ def _stairs(steps, fit):
     return kind, np.where(rounded, height, 0)
 
 
-def _sides(steps, slope, error, height):
+def _sides(steps, fit, height):
     """Look at both sides on their own; smooth is what they don't show better."""
+    slope, error, *_ = _best(steps, fit, height)
     low, high = (_best(steps, _fits(steps, [side], 3), height) for side in (-1, 1))
     both = np.maximum(low[1], high[1])
     # Long steps take a slope for a jump: short ones know better.

@@ -67,7 +67,7 @@ class Comparison:
                 break
         else:  # in float64 no long steps: far away a simulator may run for ever
             longest = 0.12 if p.eps <= 2**-52 else 0.5
-            measured = slopes(line, longest * math.pi, p, self.weights)
+            measured = slopes(line, longest * math.pi, p.eps, self.weights)
             found = self._compare(line, *measured, closer=True)
         if self.missing[where].any() and not self._constant(line):
             found = found._replace(bad=np.ones_like(found.bad))
@@ -102,8 +102,7 @@ class Comparison:
         kind = next((kind for kind, at in kinds.items() if at.any()), "smooth")
         stairs = kinds["stairs"] | kinds["float32"]
         # Errors are estimated, not known; the gradient is rounded, too.
-        near = gap <= 2.5 * error + 8 * p.tiny + p.rtol * size
-        near &= np.isfinite(analytic)
+        near = np.isfinite(analytic) & (gap <= 2.5 * error + 8 * p.tiny + p.rtol * size)
         bad = ~(near | stairs & (np.abs(analytic) <= p.rtol * size))
         largest = self.largest * np.abs(line.direction).max()
         enough = (p.blur if closer else p.rtol / 2) * np.maximum(size, np.abs(analytic))
