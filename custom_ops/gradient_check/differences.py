@@ -117,7 +117,7 @@ def _stairs(steps, fit):
     """Both sides are constant close to x, and then move: is that rounding?
 
     Rounding makes low stairs, and a polynomial over hundreds of them goes through
-    them as near as one stair. Returns for each output what kind of stairs it has, or
+    them as near as a few stairs. Returns for each output what kind of stairs it has, or
     "", and the height of a stair that is rounding, or 0.
     """
     sides = np.nan_to_num(np.stack([steps.change[:steps.count][::-1],
@@ -130,7 +130,7 @@ def _stairs(steps, fit):
     far = steps.t[steps.count + np.maximum(first, 1)]
     # Some ops round so, of numbers as large as y, or as 1.
     usual = height <= 16 * steps.eps * np.maximum(size, 1)
-    through = ((fit.misfit <= 2 * height) & (fit.reach > 500 * far)).any(axis=0)
+    through = ((fit.misfit <= 4 * height) & (fit.reach > 500 * far)).any(axis=0)
     low = usual | (height <= max(COARSE, 512 * steps.eps) * size) & through
     rounded = (first > 0) & low
     kind = np.select([rounded & (usual | (height <= FINE * size)),
