@@ -1,8 +1,7 @@
 """`check_gradient`: the gradient of an op, compared with differences.
 
 `check` has the order of steps. `tape` is what TensorFlow computes, `differences` what
-steps beside x tell of a derivative, and `verdict` what both say together. `report` is
-what a user gets.
+steps beside x tell of a derivative, `verdict` what both say, `report` what users get.
 """
 
 from .check import check_gradient

@@ -21,9 +21,9 @@ def check_gradient(f, inputs, order=1, projections=None, rtol=None, seed=0):
 
     The gradient ("analytic") is computed by a tape in eager mode and inside a
     `tf.function`, for an upstream gradient dy of ones and for random ones, and has to
-    be linear in dy, from 0 to 16. The difference ("numeric") is
-    (f(x + h) - f(x - h)) / 2h, and what steps h of many sizes say together. At a kink
-    or a jump of f the gradient has to lie between the slopes of both sides.
+    be linear in dy, from 0 to 16. The difference ("numeric") is what
+    (f(x + h) - f(x - h)) / 2h says for steps h of many sizes. At a kink or a jump of f
+    the gradient has to lie between the slopes of both sides.
 
     Where f accepts float64 the formula is checked there, whatever the dtype of the
     inputs; then the gradient in their dtype has to be the same, but for rounding.
@@ -34,24 +34,23 @@ def check_gradient(f, inputs, order=1, projections=None, rtol=None, seed=0):
     at most a tenth, and their error is small beside the largest derivative.
 
     Where f is constant close to x its derivative is 0, however it moves further away:
-    the straight-through gradient of a staircase, such as `round`, is wrong. Stairs
-    lower than 1e-10 of f are taken for its rounding, and between that and 2e-6 for
-    undecided, unless they are as low as the dtype of the inputs rounds.
+    the straight-through gradient of `round` is wrong. Stairs lower than 1e-10 of f are
+    taken for rounding; those up to 2e-6 are undecided, if not as low as x is rounded.
 
     Args:
-        f: takes the inputs as arguments; returns a tensor or a list of tensors of
-            any shape; those of float or complex dtype count. It may raise away from x.
-        inputs: list of tensors, variables, arrays or numbers of any shape. Those
-            of float or complex dtype are checked, the others held fixed. An error
-            of 1e-5 (and 1e-12 dy) never passes in float64, nor one of 1e-3 in
-            float32, 1e-2 in float16, a tenth in bfloat16; smaller ones mostly neither.
+        f: takes the inputs as arguments; returns a tensor or a list of tensors of any
+            shape; those of float or complex dtype count. It may raise away from x.
+        inputs: list of tensors, variables, arrays or numbers of any shape. Those of
+            float or complex dtype are checked, the others held fixed.
         order: 1 checks the first derivative; 2 also the derivative of that by the
             inputs and by the upstream gradient ("dy 0").
-        projections: how many random directions to move the inputs in, instead of
-            each element by itself; by default 100 above 1,000 elements. Each moves a
-            part of the elements, and one more all; its largest element names it.
-        rtol: relative tolerance, added to the estimated error of the difference;
-            by default 1e-6, 3e-5, 5e-3 or 3e-2, for the coarsest dtype in use.
+        projections: how many random directions to move the inputs in, instead of each
+            element by itself; by default 100 above 1,000 elements. Each moves a part
+            of the elements, and one more all; its largest element names it.
+        rtol: relative tolerance, added to the estimated error of the difference; by
+            default 1e-6, 3e-5, 5e-3 or 3e-2, for the coarsest dtype in use. An error
+            of 1e-5 (and 1e-12 dy) never passes in float64, nor one of 1e-3 in float32,
+            1e-2 in float16, a tenth in bfloat16; smaller ones mostly neither.
         seed: of the random upstream gradients and directions.
 
     Returns:
@@ -76,7 +75,7 @@ def check_gradient(f, inputs, order=1, projections=None, rtol=None, seed=0):
     names, options = [f"input {i}" for i in range(len(xs))], (projections, rtol, seed)
 
     def first(*args):  # the first derivative is a function too, of inputs and dys
-        dxs = vjps(f, args[:len(xs)], [args[len(xs):]])[1][0]
+        [dxs] = vjps(f, args[:len(xs)], [args[len(xs):]])
         return [dx for dx in dxs if dx is not None]
 
     try:
@@ -84,15 +83,16 @@ def check_gradient(f, inputs, order=1, projections=None, rtol=None, seed=0):
             check = _Check(f, xs, names, GradientReport(order), *options)
             report = check.run()
             for dys in check.dys_of_second() if order == 2 else []:
-                all_names = names + [f"dy {i}" for i in range(len(dys))]
+                all_names = [f"second derivative, {name}" for name in (
+                    *names, *(f"dy {i}" for i in range(len(dys))))]
                 second = _Check(first, [*xs, *dys], all_names, GradientReport(
                     order, "second derivative, "), *options).run()
-                if not report.second or second.verdict == "undecided":
-                    report.second = second  # that of ones is easier to read
+                if not (report.second and second):  # that of ones is easier to read
+                    report.second = second
+                if not second:
+                    report.verdict = "undecided"
     except AssertionError as wrong:  # its way through these modules tells nothing
         raise wrong.with_traceback(None) from wrong.__cause__
-    if report.second and report.second.verdict == "undecided":
-        report.verdict = "undecided"
     return report
 
 
@@ -116,22 +116,17 @@ class _Check:
         self.choose_directions()  # parts of the elements
         self.choose_upstream_gradients()  # rows of weights
         self.eager, self.missing = self.gradients("eager mode")
-        if np.isinf(self.eager).any():  # or is only dy too large for the dtype?
-            self.own.weights[1:] /= 32
-            self.eager, self.missing = self.gradients("eager mode")
         self.reference = self.gradients_in_float64()
         self.compare_with_differences()  # a Finding for each part
         self.compare_with_float64("eager mode", self.eager, self.missing)
-        in_graph = self.gradients("tf.function")
-        self.compare_with_float64("tf.function", *in_graph)
+        self.compare_with_float64("tf.function", *self.gradients("tf.function"))
         return self.summarize()
 
     def evaluate(self):
         """f at the inputs, twice, and in float64."""
         where = f"check_gradient: {self.report.prefix}f"
-        names = [self.report.prefix + name for name in self.names]
         try:
-            self.own = own = Function(self.f, self.xs, names, self.rtol)
+            self.own = own = Function(self.f, self.xs, self.names, self.rtol)
         except Exception as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"{where} raises at the inputs themselves: "
@@ -157,26 +152,25 @@ class _Check:
             self.report.directions = count, self.parts[0].size
 
     def choose_upstream_gradients(self):
-        """Ones, which are easy to read; random ones with either sign; random ones that
-        are the larger, up to reach, the less an output moves when all inputs do, so
-        that none is lost beside another. And to see whether the gradient is linear in
-        dy, neither clipped, nor nan at 0, nor lost where dy is small: multiples."""
+        """Ones are easy to read; random ones have either sign; some are the larger, the
+        less an output moves, so that none is lost beside another; and multiples show
+        whether the gradient is linear in dy, not clipped, nan at 0, lost if small."""
         own, n, movement = self.own, self.own.x.size, np.zeros(self.own.y.size)
         for _ in range(2 if n else 0):
             line = Line(self.fine, np.arange(n), self.rng)
-            movement = np.fmax(movement, np.abs(line.at(2**-11 * line.stride)[1]))
+            movement = np.fmax(movement, np.abs(line.at(2**-11 * line.stride)))
         size = self.rng.uniform(1.25, 2, (2, movement.size))  # never near 1
         sign = self.rng.choice([-1, 1], size.shape)[0]
-        random = size[0] * sign
-        known = movement[movement > 0]
+        random, known = size[0] * sign, movement[movement > 0]
         middle = np.exp(np.log(known).mean()) if known.size else 1.0
-        reach = 1e2 if own.dtypes & {"float16", "bfloat16"} else 1e8
-        even = np.clip(middle / np.where(movement > 0, movement, middle),
-                       1 / reach, reach) * self.rng.permuted(size, axis=0)[0]
+        even = np.clip(middle / np.where(movement > 0, movement, middle), 1e-3, 1e3)
+        even *= self.rng.permuted(size, axis=0)[0]
         rows = {"ones": flat(map(tf.ones_like, own.ys)), "random": random,
                 "random, larger where an output moves less": -sign * even,
                 **{f"random, times {times}": times * random for times in (0, 1 / 8, 8)}}
         own.weights = np.stack([flat(like(own.ys, row)) for row in rows.values()])
+        if "float16" in own.dtypes:  # by 16 times, a gradient is soon too large for it
+            own.weights[1:] /= 16
         self.upstreams = list(rows)
 
     def gradients(self, mode):
@@ -184,15 +178,11 @@ class _Check:
         own = self.own
         try:
             run = own.compiled() if mode == "tf.function" else None
-            (y, gradient, missing), (_, again, _) = (
+            (gradient, missing), (again, _) = (
                 own.gradients(compute=run) for _ in range(2))
         except Exception as error:
             text = f"{type(error).__name__}: {str(error).strip()}".split("\n")[0]
             self.fail(f"no gradient in {mode}: {text[:300]}", error)
-        # A graph may compute log(1 + x) better than its ops one by one do.
-        slack = own.precision.shown * np.abs(own.y).max(initial=0)
-        if (np.abs(y - own.y) > slack + 2 * np.abs(own.y - self.fine.y)).any():
-            self.fail(f"f does not give the same in {mode} as without a tape")
         self.require_same(f"the gradient in {mode}", gradient, again)
         return gradient, missing
 
@@ -208,7 +198,7 @@ class _Check:
         """The gradients by the same formula in float64; if there are none, eager."""
         self.fine.weights = self.own.weights
         try:
-            _, gradient, missing = self.fine.gradients()
+            gradient, missing = self.fine.gradients()
             if (missing == self.missing).all():
                 return gradient
         except Exception:  # f may do without float64
@@ -242,8 +232,8 @@ class _Check:
         off = ~(gap <= p.blur * size + 16 * p.eps * largest + 8 * p.tiny)
         if off.any():
             off &= ~(gap <= SURE * self.own.roughness(p.eps))
-        off_by_more = off & ~(gap <= 16 * p.eps * heavy)  # than dy itself is rounded
-        self.undecided |= off_by_more.any(axis=0)
+        # By less than this dy itself may be rounded.
+        self.undecided |= (off & ~(gap <= 16 * p.eps * heavy)).any(axis=0)
         comparison = Comparison(self.own, gradient, missing, self.rng)
         order = np.argsort(-np.nan_to_num(gap, nan=np.inf).max(axis=0, initial=0))
         for k in order[off.any(axis=0)[order]][:_DOUBTS]:
@@ -256,11 +246,9 @@ class _Check:
         self.fail_if_bad(mode)
 
     def dys_of_second(self):
-        """The upstream gradients at which the second derivative is checked: ones and
-        random ones, but not where the first is 0 but for rounding."""
-        sizes = np.abs(self.reference[:2, ~self.missing])
-        kept = sizes.max(axis=1, initial=-1) >= 1e3 * self.own.precision.eps * (
-            sizes.max(initial=0))
+        """Ones, random ones; not where the first derivative is 0 but for rounding."""
+        sizes = np.abs(self.reference[:2, ~self.missing]).max(axis=1, initial=-1)
+        kept = sizes >= 1e3 * self.own.precision.eps * sizes.max()
         return [like(self.own.ys, row) for row in self.own.weights[:2][kept]]
 
     def elements(self, u):
@@ -334,11 +322,11 @@ class _Check:
 def _require_options(order, projections, rtol):
     for name, value, wanted, fits in (
             ("order", order, "1 or 2", lambda v: v in (1, 2)),
-            ("projections", 1 if projections is None else projections,
-             "a positive integer or None", lambda v: v >= 1 and v % 1 == 0),
-            ("rtol", 1 if rtol is None else rtol, "a positive number or None",
-             lambda v: 0 < v < math.inf)):
-        number = isinstance(value, numbers.Real)
+            ("projections", projections, "a positive integer or None",
+             lambda v: v is None or v >= 1 and v % 1 == 0),
+            ("rtol", rtol, "a positive number or None",
+             lambda v: v is None or 0 < v < math.inf)):
+        number = isinstance(value, (numbers.Real, type(None)))
         if not number or not fits(value):
             kind = ValueError if number else TypeError
             raise kind(f"check_gradient: {name} must be {wanted}, got {value!r}")

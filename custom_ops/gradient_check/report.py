@@ -38,14 +38,13 @@ class GradientReport:
         order, size: which derivative was checked, and of how many elements.
         elements: an `Element` for each that was moved, in order, or for each random
             direction; for the upstream gradient of ones, if that shows the error.
-        worst: the wrong `Element` with the largest error, or None.
-        mode, upstream: in which it was found, and for which upstream gradient.
+        worst: the wrong `Element` with the largest error, or None; mode, upstream: in
+            which it was found, and for which upstream gradient.
         problem: what is wrong where it is no element, or "".
-        kinks, jumps: those at which f bends or jumps.
+        kinks, jumps: the right ones at which f bends or jumps.
         undecided: how many elements could be called neither right nor wrong.
         largest_error: of the right ones, beside the largest derivative.
         second: the report on the second derivative; None for order=1.
-        lines: what `str(report)` shows.
     """
 
     def __init__(self, order, prefix=""):
@@ -147,14 +146,13 @@ class GradientReport:
                 (one.analytic or 0.0, one.numeric, one.verdict == "wrong")
                 for one in report.elements]).T
             error = np.abs(analytic - numeric)
-            for ax, title, values, look in zip(
-                    axes, ("analytic", "numeric", "error"), (analytic, numeric, error),
-                    ("C0-o", "C1--s", "C2:."), strict=True):
-                ax.plot(values, look, markersize=3)
+            axes[0].plot(analytic, "C0-o", markersize=3)
+            axes[1].plot(numeric, "C1--s", markersize=3)
+            axes[2].plot(error, "C2:.", np.flatnonzero(wrong), error[wrong > 0], "rx")
+            for ax, title in zip(axes, ("analytic", "numeric", "error"), strict=True):
                 ax.set(title=title, ylabel="derivative",
                        xlabel="direction" if report.directions else "element")
             axes[0].sharey(axes[1])
-            axes[2].plot(np.flatnonzero(wrong), error[wrong > 0], "rx")
         return figure
 
 

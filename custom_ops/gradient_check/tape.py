@@ -40,15 +40,14 @@ def outputs(f, xs):
 
 
 def vjps(f, xs, upstreams):
-    """The outputs, and for each upstream gradient (one dy for each output) the
-    gradients of the inputs: of those outputs and inputs that have one, by dtype."""
+    """For each upstream gradient (one dy for each output) the gradients of the inputs:
+    of those outputs and inputs that have one, by dtype."""
     watched = [x for x in xs if differentiable(x)]
     with tf.GradientTape(persistent=True) as tape:
         tape.watch(watched)
         ys = outputs(f, xs)
-    dxs = [tape.gradient(ys, watched, list(dys)) for dys in upstreams]
-    return ys, [[None if dx is None else tf.convert_to_tensor(dx) for dx in row]
-                for row in dxs]
+    return [[None if dx is None else tf.convert_to_tensor(dx)
+             for dx in tape.gradient(ys, watched, list(dys))] for dys in upstreams]
 
 
 class Function:
@@ -79,21 +78,19 @@ class Function:
         made = iter(like(self.moved.values(), x))
         return [next(made) if differentiable(old) else old for old in self.xs]
 
-    def rounded(self, x):
-        """The numbers that f really gets for x."""
-        return x if self.dtypes == {"float64"} else flat(like(self.moved.values(), x))
-
     def __call__(self, x):
         """The numbers of the outputs where those of the inputs are x."""
         return flat(outputs(self.f, self.tensors(x)))
 
     def gradients(self, compute=None, x=None):
-        """The outputs; gradients (K, n), a row for each upstream gradient; and which
-        numbers have none. compute: what `compiled` returns. x: elsewhere than at x."""
+        """Gradients (K, n), a row for each upstream gradient; and which numbers of x
+        have none. compute: what `compiled` returns. x: elsewhere than at x."""
         dys = [like(self.ys, row) for row in self.weights]
         xs = self.xs if x is None else self.tensors(x)
-        ys, rows = compute(*xs) if compute else vjps(self.f, xs, dys)
+        rows = compute(*xs) if compute else vjps(self.f, xs, dys)
+        missing = []
         for (name, x), dx in zip(self.moved.items(), rows[0], strict=True):
+            missing.append(np.full(flat([x]).size, dx is None))
             if dx is not None and (dx.shape, dx.dtype) != (x.shape, x.dtype):
                 raise ValueError(
                     f"{name}: the gradient has shape {dx.shape}, the input has "
@@ -101,32 +98,26 @@ class Function:
                     "over the axes that f broadcast")
         dense = [[tf.zeros_like(x) if dx is None else dx for x, dx in
                   zip(self.moved.values(), row, strict=True)] for row in rows]
-        missing = flat(tf.fill(x.shape, tf.cast(dx is None, x.dtype)) for x, dx in
-                       zip(self.moved.values(), rows[0], strict=True)) != 0
-        return flat(ys), np.stack(list(map(flat, dense))), missing
+        return np.stack(list(map(flat, dense))), np.concatenate(missing)
 
     def compiled(self):
         """What `gradients` computes as a graph, traced without a warning."""
         dys = [like(self.ys, row) for row in self.weights]
 
-        def gradients(*xs):  # of a lambda, TensorFlow's errors name no line
+        def vjp(*xs):  # of a lambda, TensorFlow's errors name no line
             return vjps(self.f, xs, dys)
 
-        def trace(autograph):
-            run = tf.function(gradients, autograph=autograph)
-            return run.get_concrete_function(*self.xs)
-
         try:
-            return trace(autograph=False)
+            return tf.function(vjp, autograph=False).get_concrete_function(*self.xs)
         except tf.errors.OperatorNotAllowedInGraphError:  # f has an `if` or a `for`
-            return trace(autograph=True)
+            return tf.function(vjp).get_concrete_function(*self.xs)
 
     def roughness(self, eps):
         """What rounding does to gradients: how they change when x changes by that."""
-        rng, at_x, changes = np.random.default_rng(0), self.gradients()[1], 0.0
+        rng, at_x, changes = np.random.default_rng(0), self.gradients()[0], 0.0
         for _ in range(6):
             beside = self.x * (1 + rng.integers(-2, 3, self.x.size) * eps)
-            changes = np.fmax(changes, np.abs(self.gradients(x=beside)[1] - at_x))
+            changes = np.fmax(changes, np.abs(self.gradients(x=beside)[0] - at_x))
         return changes
 
     def in_float64(self):
@@ -149,12 +140,11 @@ class Function:
     def place(self, k):
         """The name of the input of number k of x, and which element it is."""
         for name, x in self.moved.items():
-            width = 1 + x.dtype.is_complex
-            size = x.shape.num_elements() * width
+            size, parts = flat([x]).size, 1 + x.dtype.is_complex
             if k < size:
-                part = " (imaginary part)" if k % 2 else " (real part)"
-                index = tuple(map(int, np.unravel_index(k // width, x.shape)))
-                return name, f"{index}{part if width == 2 else ''}"
+                index = tuple(map(int, np.unravel_index(k // parts, x.shape)))
+                part = (" (real part)", " (imaginary part)")[k % 2] * (parts - 1)
+                return name, f"{index}{part}"
             k -= size
 
 

@@ -5,16 +5,15 @@ from collections import namedtuple
 
 import numpy as np
 
-from .differences import Line, slopes
+from .differences import Line, slopes, slopes_of_few
 
 Precision = namedtuple("Precision", "eps rtol blur step smooth shown tiny")
 Precision.__doc__ = """What a float dtype can tell.
 
 eps: the distance from 1 to the next number. rtol: the relative tolerance. blur: the
-relative error that never passes: where the error of a difference leaves room for it,
-nothing is decided. step, smooth: of a first look the size, and how far, relatively,
-the slopes of the two sides may be apart. shown: the least error that a report names.
-tiny: the least number in full precision, or how far those below it are apart.
+relative error that never passes. step, smooth: of a first look the size, and how far,
+relatively, the slopes of the two sides may be apart. shown: the least error that a
+report names. tiny: the least number in full precision, or the gap below it.
 """
 
 # Steps that are no round number lie on no grid, binary or decimal, that f rounds to.
@@ -46,75 +45,50 @@ class Finding(namedtuple(
 class Comparison:
     """Compares gradients of f with differences, along one direction after another.
 
-    f: a `tape.Function`, or what has its x, y, unit, weights, precision and rounded.
+    f: a `tape.Function`, or what has its x, y, unit, weights and precision.
     gradient (K, n): what each upstream gradient gives. missing (n,): which numbers of
     x have none. rng: draws directions.
     """
 
     def __init__(self, f, gradient, missing, rng):
-        self.f, self.precision, self.rng = f, f.precision, rng
-        self.gradient, self.missing, self.weights = gradient, missing, f.weights
-        finite = np.where(np.isfinite(gradient), np.abs(gradient), 0)
-        self.largest = finite.max(axis=1, initial=0)
-        self.wrong = 0
+        self.f, self.precision, self.weights = f, f.precision, f.weights
+        self.gradient, self.missing, self.rng, self.wrong = gradient, missing, rng, 0
+        self.largest = np.abs(np.nan_to_num(gradient, posinf=0, neginf=0)).max(
+            axis=1, initial=0)
 
     def look(self, where):
         """A `Finding` of the elements of these numbers, all moved together."""
-        line, step = Line(self.f, where, self.rng), self.precision.step
-        analytic = self.gradient[:, where] @ line.direction[where]
-        found = (self._look_first(line, analytic, step)
-                 or self._look_first(line, analytic, step / 64)
-                 or self._look_closer(line, analytic))
+        line, p = Line(self.f, where, self.rng), self.precision
+        for step in (p.step, p.step / 64):  # enough for most elements
+            found = self._compare(line, slopes_of_few(line, step, p), self.weights)
+            exact = found.error <= p.rtol * np.abs(found.numeric)
+            fine = ~found.bad | exact & (self.wrong >= _MANY)
+            if fine.all() and not found.unsure.any():
+                break
+        else:  # in float64 no long steps: far away a simulator may run for ever
+            longest = 0.12 if p.eps <= 2**-52 else 0.5
+            measured = slopes(line, longest * math.pi, p.eps, self.weights)
+            found = self._compare(line, *measured, closer=True)
         if self.missing[where].any() and not self._constant(line):
-            found = found._replace(bad=np.ones(len(analytic), bool))
+            found = found._replace(bad=np.ones_like(found.bad))
         self.wrong += bool(found.bad.any())
         return found
-
-    def _look_first(self, line, analytic, step):
-        """By two steps to each side, where they are enough to see that the gradient is
-        right; or wrong, where so many were wrong that this one only adds to them."""
-        p, heavy, t = self.precision, np.abs(self.weights), step * line.stride
-        below, low, high, above = (line.at(size)[1] for size in (-2 * t, -t, t, 2 * t))
-        near, far = (high - low) / (2 * t), (above - below) / (4 * t)
-        left, right = (below - 4 * low) / (2 * t), (4 * high - above) / (2 * t)
-        slope = (4 * near - far) / 3
-        # einsum, for the threads of a matrix product wait for each other here
-        size, sides, sizes = np.einsum(
-            "im,km->ik", np.abs([slope, right - left, near - far]), heavy)
-        numeric = np.einsum("m,km->k", slope, self.weights)
-        smooth = sides <= p.smooth * size
-        if line.where.size == 1:  # so that a kink would show
-            smooth &= sizes <= 50 * p.smooth * size
-        if not size.any():  # or does rounding hide that f moves?
-            smooth &= 2 * p.eps * (heavy @ np.abs(self.f.y)) / t <= p.blur
-        gap = np.abs(analytic - numeric)
-        bad = (gap > 100 * p.rtol * size) & (self.wrong >= _MANY)
-        if not smooth.all() or not (bad.any() or (gap <= p.rtol / 2 * size).all()):
-            return None
-        return Finding(line.where, "smooth", analytic, numeric, p.rtol * size, numeric,
-                       numeric, bad, np.zeros(len(bad), bool))
 
     def _constant(self, line):
         """Whether no output moves, but for rounding, at x and away from it: only there
         no gradient is needed."""
-        eps, far = self.precision.eps, 2.0
+        eps, far = self.precision.eps, 1.62
         if line.where.size == 1:
             far *= max(line.stride, 1.0)
-        near = 1 + min(32 * eps, 2**-7)
-        ends = [(line.at(t * near)[1], line.at(t)[1])
-                for step in (far * 0.81, far / 13, self.precision.step * line.stride)
-                for t in (-step, step)]
-        moves = np.abs([np.nan_to_num(there - here) for there, here in ends])
-        return (moves <= 8 * eps * np.abs(self.f.y)).all()
+        moves = [line.at(t * (1 + min(32 * eps, 2**-7))) - line.at(t)
+                 for step in (far, far / 13, self.precision.step * line.stride)
+                 for t in (-step, step)]
+        return not (np.abs(moves) > 8 * eps * np.abs(self.f.y)).any()  # nan: no more f
 
-    def _look_closer(self, line, analytic):
-        """By steps of many sizes; in float64 no long ones, for far away from x a
-        simulator may run for ever."""
+    def _compare(self, line, found, weights, closer=False):
+        """Of the slopes of each output to those of their sums, and to a verdict."""
         p, where = self.precision, line.where
-        longest = 0.12 * math.pi
-        if p.eps > PRECISIONS["float64"].eps:
-            longest = 0.5 * math.pi
-        found, weights = slopes(line, longest, p, self.weights)
+        analytic = self.gradient[:, where] @ line.direction[where]
         heavy = np.abs(weights)
         sides = np.stack([weights * found.left, weights * found.right])
         low, high = sides.min(axis=0).sum(axis=1), sides.max(axis=0).sum(axis=1)
@@ -128,15 +102,15 @@ class Comparison:
         kind = next((kind for kind, at in kinds.items() if at.any()), "smooth")
         stairs = kinds["stairs"] | kinds["float32"]
         # Errors are estimated, not known; the gradient is rounded, too.
-        near = gap <= 2.5 * error + 8 * p.tiny + p.rtol * size
-        near &= np.isfinite(analytic)
+        near = np.isfinite(analytic) & (gap <= 2.5 * error + 8 * p.tiny + p.rtol * size)
         bad = ~(near | stairs & (np.abs(analytic) <= p.rtol * size))
-        # Beside other derivatives a slope may be known well enough.
         largest = self.largest * np.abs(line.direction).max()
+        enough = (p.blur if closer else p.rtol / 2) * np.maximum(size, np.abs(analytic))
+        if closer:  # beside other derivatives a slope may be known well enough
+            enough = np.maximum(enough, 1e-10 * largest + 1e-12 * heavy.max(
+                axis=1, initial=0))
+            enough[2] = np.inf  # what moves little is lost in rounding
         known = near & (analytic == 0) & (error <= p.blur * np.maximum(1, largest))
-        known |= gap + error <= np.maximum(
-            p.blur * np.maximum(size, np.abs(analytic)),
-            1e-10 * largest + 1e-12 * heavy.max(axis=1, initial=0))
-        known[2] = True  # what moves little is lost in rounding, however it counts
+        known |= gap + error <= enough
         unsure = ~bad & (~known | stairs)
         return Finding(where, kind, analytic, numeric, error, low, high, bad, unsure)
