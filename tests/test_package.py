@@ -4,6 +4,7 @@ Nothing is downloaded: TensorFlow and NumPy are those that run this test.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -104,11 +105,8 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
 
 
 def test_the_version_is_that_of_the_citation(wheel):
-    [version] = [
-        line.split()[1]
-        for line in (ROOT / "CITATION.cff").read_text("utf-8").splitlines()
-        if line.startswith("version:")
-    ]
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
+    version = re.search(r"^version: (\S+)", citation, re.MULTILINE)[1]
     assert wheel.name == f"custom_ops_in_jupyter-{version}-py3-none-any.whl"
     assert f"\n## {version} " in (ROOT / "CHANGELOG.md").read_text("utf-8")
 
