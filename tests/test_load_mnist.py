@@ -2,8 +2,6 @@
 
 import hashlib
 import re
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -38,59 +36,38 @@ def test_the_full_set_is_that_of_keras(monkeypatch):
     assert load_mnist("full") == "all of it"
 
 
-def test_a_file_of_ones_own(tmp_path):
-    np.savez_compressed(tmp_path / "own.npz", **OWN)
-    (x_train, y_train), (x_test, y_test) = load_mnist(tmp_path / "own.npz")
-    assert x_train.shape == (3, 28, 28) and y_train.tolist() == [0, 9, 1]
-    assert x_test.shape == (2, 28, 28) and y_test.tolist() == [0, 9]
-
-
 @pytest.mark.parametrize(
     "change",
     [
         {"x_train": None},
         {"x_train": IMAGES / 255},
-        {"x_train": IMAGES[:, :27]},
-        {"y_train": np.uint8(3)},
         {"y_train": LABELS[:2]},
         {"y_test": np.array([3, 10], np.uint8)},
-        {"x_test": IMAGES[:0], "y_test": LABELS[:0]},
         {"x_test": np.array([Bomb()])},
     ],
 )
-def test_foreign_arrays_are_refused(tmp_path, change):
-    arrays = {n: a for n, a in {**OWN, **change}.items() if a is not None}
-    np.savez(tmp_path / "own.npz", **arrays)
+def test_a_file_of_ones_own_is_whole_or_refused(tmp_path, change):
+    file = tmp_path / "own.npz"
+    np.savez(file, **OWN)
+    (x_train, y_train), (x_test, y_test) = load_mnist(file)
+    assert x_train.shape == (3, 28, 28) and y_train.tolist() == [0, 9, 1]
+    assert x_test.shape == (2, 28, 28) and y_test.tolist() == [0, 9]
+    np.savez(file, **{n: a for n, a in {**OWN, **change}.items() if a is not None})
     with pytest.raises(ValueError, match="own.npz is no whole .npz file of x_train"):
-        load_mnist(tmp_path / "own.npz")
+        load_mnist(file)
 
 
 def test_damaged_files_are_refused(tmp_path):
-    np.savez_compressed(tmp_path / "own.npz", **OWN)
-    whole = (tmp_path / "own.npz").read_bytes()
+    file = tmp_path / "own.npz"
+    np.savez_compressed(file, **OWN)
+    whole = file.read_bytes()
     flipped = whole[:100] + bytes([whole[100] ^ 1]) + whole[101:]
-    for damaged in (b"", b"text", whole[:-30], whole[: len(whole) // 2], flipped):
-        (tmp_path / "own.npz").write_bytes(damaged)
+    for damaged in (b"", b"text", whole[:-30], flipped):
+        file.write_bytes(damaged)
         with pytest.raises(ValueError, match="own.npz is no whole .npz file"):
-            load_mnist(tmp_path / "own.npz")
+            load_mnist(file)
 
 
-def test_a_missing_file_and_an_unknown_name():
-    for source in ("own.npz", "samples"):
-        with pytest.raises(FileNotFoundError, match=f'no file {source}; give "sample"'):
-            load_mnist(source)
-
-
-def test_the_package_alone_asks_for_its_data_and_not_for_tensorflow(tmp_path):
-    shutil.copytree(ROOT / "custom_ops", tmp_path / "custom_ops")
-    code = """if True:
-        import sys
-        from custom_ops.mnist import load_mnist
-        try:
-            load_mnist()
-        except FileNotFoundError as error:
-            print("tensorflow" in sys.modules, error)
-    """
-    command = [sys.executable, "-c", code]
-    said = subprocess.check_output(command, cwd=tmp_path, text=True)
-    assert said.startswith("False") and "copy the project's folder data/" in said
+def test_a_missing_file_is_named_with_a_remedy():
+    with pytest.raises(FileNotFoundError, match='no file own.npz; give "sample", "ful'):
+        load_mnist("own.npz")
