@@ -44,7 +44,7 @@ WRONG = {
         ),
         # differences of the solver
         (
-            "the root is all that you need",
+            "use that E",
             ANGLE + "    dM = dE / (1 - e * tf.cos(E))\n\n"
             "    def slope(M, e):\n"
             "        return (find_angle(M, e + 1e-4) - find_angle(M, e - 1e-4)) / 2e-4\n"
