@@ -1,77 +1,115 @@
 """Answers to the exercises of lesson 11: wrong ones with a word of the hint, right
 ones of another form."""
 
-CELLS = 0, 1, 2, 3, 4
+CELLS = 0, 1
+
+ANGLE = "def angle_grad(op, dE):\n    M, e = op.inputs\n    E = op.outputs[0]\n"
+SLOPES = (
+    "def backward(t, state, b, c):\n"
+    "    s, i, worth_s, worth_i = state[:4]\n"
+    "    forward = [-b * s * i, b * s * i - c * i]\n"
+    "    J = np.array([[-b * i, -b * s], [b * i, b * s - c]])\n"
+    "    worth = np.array([worth_s, worth_i])\n"
+)
 
 WRONG = {
     1: [
-        ("differentiate", "def root_grad(op, db):\n    return db\n"),
+        # e in place of the equation's derivative by E
+        ("each term", ANGLE + "    return dE * (1 - e * tf.cos(E)), dE * tf.sin(E)\n"),
         (
-            "differentiate",
-            "def root_grad(op, db):\n    return db * (1 + tf.exp(op.outputs[0]))\n",
+            "each term",
+            ANGLE
+            + "    dM = dE / (1 - e * tf.cos(M))\n    return dM, dM * tf.sin(M)\n",
+        ),
+        # the sign of the cosine
+        (
+            "each term",
+            ANGLE
+            + "    dM = dE / (1 + e * tf.cos(E))\n    return dM, dM * tf.sin(E)\n",
+        ),
+        # E held fixed
+        (
+            "What else in it moves",
+            ANGLE + "    return dE / (1 - e * tf.cos(E)), dE * tf.sin(E)\n",
         ),
         (
-            "differentiate",
-            "def root_grad(op, db):\n    return db / (1 + tf.exp(op.inputs[0]))\n",
+            "What else in it moves",
+            ANGLE
+            + "    dM = dE / (1 - e * tf.cos(E))\n    return dM, -dM * tf.sin(E)\n",
         ),
-        ("dy", "def root_grad(op, db):\n    return 1 / (1 + tf.exp(op.outputs[0]))\n"),
-        ("minus", "def root_grad(op, db):\n    return minus * db\n"),
+        # forgets the upstream gradient
+        (
+            "each term",
+            ANGLE + "    dM = 1 / (1 - e * tf.cos(E))\n    return dM, dM * tf.sin(E)\n",
+        ),
         # differences of the solver
         (
-            "runs the solver again",
-            "def root_grad(op, db):\n"
-            "    a = op.inputs[0]\n\n"
-            "    def slope(a):\n"
-            "        return (find_root(a + 1e-5) - find_root(a - 1e-5)) / 2e-5\n\n"
-            "    return db * py_func(slope, [a], like(a))\n",
+            "use that E",
+            ANGLE + "    dM = dE / (1 - e * tf.cos(E))\n\n"
+            "    def slope(M, e):\n"
+            "        return (find_angle(M, e + 1e-4) - find_angle(M, e - 1e-4)) / 2e-4\n"
+            "\n    return dM, dE * py_func(slope, [M, e], like(M))\n",
         ),
     ],
     2: [
-        ("two numbers", "def growth(t, ys, r):\n    pass\n"),
+        ("six slopes", "def backward(t, state, b, c):\n    pass\n"),
+        # J instead of its transpose
         (
-            "two numbers",
-            "def growth(t, ys, r):\n    y, s = ys\n"
-            "    dy = r * y * (1 - y)\n"
-            "    ds = r * (1 - 2 * y) * s + y * (1 - y)\n",
+            "worths",
+            SLOPES + "    return [*forward, *(-J @ worth),\n"
+            "            (worth_s - worth_i) * s * i, worth_i * i]\n",
+        ),
+        # forward in time
+        (
+            "worths",
+            SLOPES + "    return [*forward, *(worth @ J),\n"
+            "            (worth_s - worth_i) * s * i, worth_i * i]\n",
+        ),
+        # those who recover are forgotten
+        (
+            "worths",
+            SLOPES + "    J[1, 1] = b * s\n    return [*forward, *(-worth @ J),\n"
+            "            (worth_s - worth_i) * s * i, worth_i * i]\n",
         ),
         (
-            "depends on r too",
-            "def growth(t, ys, r):\n    y, s = ys\n"
-            "    return [r * y * (1 - y), y * (1 - y)]\n",
+            "b: which slopes",
+            SLOPES
+            + "    return [*forward, *(-worth @ J), -worth_i * s * i, worth_i * i]"
+            "\n",
         ),
         (
-            "depends on r too",
-            "def growth(t, ys, r):\n    y, s = ys\n"
-            "    return [r * y * (1 - y), r * (1 - 2 * y) * s]\n",
+            "b: which slopes",
+            SLOPES + "    return [*forward, *(-worth @ J),\n"
+            "            (worth_i - worth_s) * s * i, worth_i * i]\n",
         ),
         (
-            "depends on r too",
-            "def growth(t, ys, r):\n    y, s = ys\n"
-            "    return [r * y * (1 - y), r * (1 - y) * s + y * (1 - y)]\n",
-        ),
-        (
-            "not yet",
-            "def growth(t, ys, r):\n    y, s = ys\n"
-            "    return r * (1 - 2 * y) * s + y * (1 - y)\n",
+            "c: which slopes",
+            SLOPES + "    return [*forward, *(-worth @ J),\n"
+            "            (worth_s - worth_i) * s * i, -worth_i * i]\n",
         ),
     ],
 }
 
 RIGHT = {
     1: [
-        "def root_grad(op, db):\n"
-        "    a, b = op.inputs[0], op.outputs[0]\n"
-        "    return db / (1 + a - b)\n",
-        "def root_grad(op, db):\n"
-        "    (b,) = op.outputs\n"
-        "    return [db * tf.sigmoid(-b)]\n",
+        "def angle_grad(op, dE):\n"
+        "    (M, e), (E,) = op.inputs, op.outputs\n"
+        "    F_E = 1 - e * tf.cos(E)\n"
+        "    return [dE / F_E, dE * tf.sin(E) / F_E]\n",
+        # sin E is (E − M) / e only where e is not 0, so the sine stays
+        "def angle_grad(op, dE):\n"
+        "    M, e = op.inputs\n"
+        "    E = op.outputs[0]\n"
+        "    with tf.GradientTape() as tape:\n"
+        "        tape.watch([E, e])\n"
+        "        F = E - e * tf.sin(E)\n"
+        "    by_E, by_e = tape.gradient(F, [E, e])\n"
+        "    return dE / by_E, -dE * by_e / by_E\n",
     ],
     2: [
-        "def growth(t, ys, r):\n"
-        "    y, s = ys\n"
-        "    return np.array([r * y - r * y**2, y - y**2 + (r - 2 * r * y) * s])\n",
-        "def growth(t, ys, r):\n"
-        "    slope = ys[0] * (1 - ys[0])\n"
-        "    return r * slope, slope + r * ys[1] * (1 - 2 * ys[0])\n",
+        SLOPES + "    B = np.array([[-s * i, 0], [s * i, -i]])\n"
+        "    return np.concatenate([forward, -worth @ J, -worth @ B])\n",
+        SLOPES + "    B = np.array([[-s * i, 0], [s * i, -i]])\n"
+        "    return (*forward, *(-J.T @ worth), *(-B.T @ worth))\n",
     ],
 }
