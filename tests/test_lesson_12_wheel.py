@@ -88,7 +88,7 @@ def test_its_own_tests_pass_where_it_is_installed(installed):
     python, own = installed
     tests = ROOT / "notebooks" / "cpp" / NAME / "tests.py"
     said = run(python, "-m", "pytest", "-q", tests, cwd=own)
-    assert "8 passed" in said
+    assert "9 passed" in said
 
 
 def test_ends_of_the_range_and_both_formats_of_models(installed):
@@ -119,6 +119,9 @@ def test_ends_of_the_range_and_both_formats_of_models(installed):
         model = keras.saving.load_model("model.keras")
         for y in saved, model([x, ids]):
             np.testing.assert_allclose(np.exp(y), [5, 0, 4], rtol=1e-6)
+        many = np.zeros(100, "float32"), np.arange(100, dtype="int32") % 3
+        assert model(many).shape == [3]  # and a batch of 32 offers gives 3, too
+        assert model.predict(many, verbose=0).shape == (12,)
         model.compile(jit_compile=True)
         assert not model.jit_compile
     """

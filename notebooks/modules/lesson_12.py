@@ -19,10 +19,26 @@ CALLER = """
 import pickle, sys
 sys.path.insert(0, sys.argv[1])
 from custom_ops import load_op
+import tensorflow as tf
 op = getattr(load_op("op.cc"), sys.argv[2])
-found = [op(*inputs, **options).numpy() for inputs, options in
-         pickle.load(sys.stdin.buffer)]
+calls, refuses = pickle.load(sys.stdin.buffer)
+found = [op(*inputs, **options).numpy() for inputs, options in calls]
+for inputs, options in refuses:
+    try:
+        op(*inputs, **options)
+        found.append(False)
+    except tf.errors.InvalidArgumentError:
+        found.append(True)
 pickle.dump(found, sys.stdout.buffer)
+"""
+ATTEMPTS = """
+for attempt in attempts:
+    try:
+        said = attempt()
+    except Exception as error:  # its essential words
+        said = str(error).split("Exception encountered: ")[-1].split(".")[0]
+        said = said.split(" in binary")[0].split(" (op type")[0]
+    print(f"    {attempt.__name__:13} {said}")
 """
 
 
@@ -42,6 +58,12 @@ def run(*words, folder):
     print(done.stdout, done.stderr if done.returncode else "", sep="", end="")
 
 
+def try_each(python, first, code, folder):
+    """Run `first`, then each of the `attempts` in `code`; print what comes out."""
+    program = "\n".join(["import tensorflow as tf", first, code, ATTEMPTS])
+    run(python, "-c", program, folder=folder)
+
+
 def fresh_environment(folder):
     """A virtual environment to which our packages are lent; the path of its Python."""
     venv.create(folder, with_pip=False)
@@ -51,13 +73,14 @@ def fresh_environment(folder):
     return folder / "bin" / "python"
 
 
-def call_elsewhere(code, name, calls):
+def call_elsewhere(code, name, calls, refuses=()):
     """Compile an op, call it in another process: its outputs, or why there are none.
 
     Args:
         code: the text of a C++ file.
         name: of the op, as Python spells it.
         calls: a list with the inputs and the attributes (a dict) of each call.
+        refuses: calls that the op should refuse; for each, whether it did is added.
     """
     if not isinstance(code, str):
         return f"C++ code is a text, not {type(code).__name__}"
@@ -67,7 +90,7 @@ def call_elsewhere(code, name, calls):
         try:
             done = subprocess.run(
                 [sys.executable, "-c", CALLER, project, name],
-                input=pickle.dumps(calls),
+                input=pickle.dumps((calls, refuses)),
                 cwd=folder,
                 capture_output=True,
                 timeout=200,

@@ -75,6 +75,13 @@ WRONG = {
         ("p is 2", changed("std::pow(sum, 1.0 / p_)", "sum")),
         ("sign", changed("std::abs(double(x(members[k])))", "x(members[k])")),
         ("p = 1", changed(", p_);", ", 2);")),
+        # ids without a check
+        (
+            "where nothing is",
+            edited(
+                edits=[*EDITS, ("ids(i) >= 0 && ids(i) < segments_", "ids(i) == ids(i)")]
+            ),
+        ),
         # the order of x instead of the members, a sum that goes on
         ("p is 2", changed("members[k]", "k")),
         ("p is 2", edited("double sum = 0;\n" + WORK.replace("double sum = 0;", ""))),
@@ -86,6 +93,8 @@ WRONG = {
         ("which dy", GRAD.format("tf.gather(dy * y, ids) * x")),
         ("0 / 0", GRAD.format("tf.gather(dy / y, ids) * x")),
         ("small", GRAD.format("tf.gather(dy / tf.maximum(y, 1e-3), ids) * x")),
+        ("small", GRAD.format("tf.gather(dy / tf.maximum(y, 1e-12), ids) * x")),
+        ("None", GRAD.replace(", None", "").format("tf.gather(dy, ids) * x")),
         ("0 / 0", GRAD.format("tf.gather(dy, ids) * x / tf.gather(y, ids)")),
         ("which dy", GRAD.format("tf.repeat(dy / y, 1) * x")),
     ],

@@ -1,9 +1,10 @@
 """Tests of the installed package: python -m pytest tests.py"""
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from segment_logsumexp import segment_logsumexp
+from segment_logsumexp import SegmentLogsumexp, segment_logsumexp
 
 X = np.log([1.0, 3.0, 5.0, 7.0])
 IDS = np.int32([2, 0, 2, 2])  # unsorted, and nothing in segment 1
@@ -40,3 +41,12 @@ def test_static_shape():
 def test_wrong_ids_are_refused(ids):
     with pytest.raises(tf.errors.InvalidArgumentError, match="ids"):
         segment_logsumexp(X, np.int32(ids), segments=3)
+
+
+def test_layer_is_saved_and_loaded(tmp_path):
+    x, ids = keras.Input([]), keras.Input([], dtype="int32")
+    layer = SegmentLogsumexp(segments=3)  # of each attribute, a value of no default
+    model = keras.Model([x, ids], layer(x, ids))
+    model.save(tmp_path / "model.keras")
+    loaded = keras.saving.load_model(tmp_path / "model.keras")
+    np.testing.assert_array_equal(loaded([X, IDS]), model([X, IDS]))

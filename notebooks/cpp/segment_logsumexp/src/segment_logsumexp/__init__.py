@@ -41,7 +41,10 @@ def segment_logsumexp_grad(op, dy):
 
 @keras.saving.register_keras_serializable(package=__name__)
 class SegmentLogsumexp(keras.layers.Layer):
-    """`segment_logsumexp` as a layer: call it with x and ids."""
+    """`segment_logsumexp` as a layer: call it with x and ids, without a batch axis.
+
+    Not for `predict` or `fit`: Keras would cut x and ids into batches.
+    """
 
     def __init__(self, segments, **options):
         super().__init__(**options)
