@@ -65,7 +65,7 @@ WRONG = {
         ),
     ],
     2: [
-        ("right for random", SLY + "    return 3 * dy * x * x\n"),
+        ("right for the three random", SLY + "    return 3 * dy * x * x\n"),
         ("mean of", SLY + "    return 3 * x ** 2\n"),
         ("sum of", SLY + "    return dy\n"),
         ("sum of", SLY + "    return tf.reduce_sum(dy) * 3 * x ** 2\n"),
@@ -80,7 +80,7 @@ WRONG = {
         ("sum of", SLY + "    return (dy * 3 * x ** 2)[::-1]\n"),
         ("sum of", SLY + "    return tf.reduce_sum(dy) / 9 * 3 * x ** 2\n"),
         ("sum of", SLY + "    return tf.reduce_sum(dy) / 2 * 3 * x ** 2\n"),
-        ("right for random", SLY + "    return dy * 3 * x ** 2 + 1e-9\n"),
+        ("right for the three random", SLY + "    return dy * 3 * x ** 2 + 1e-9\n"),
         # right for a sum, and for nothing else
         ("mean of", SLY + "    return dy ** 2 * 3 * x ** 2\n"),
     ],
