@@ -79,7 +79,10 @@ WRONG = {
         (
             "where nothing is",
             edited(
-                edits=[*EDITS, ("ids(i) >= 0 && ids(i) < segments_", "ids(i) == ids(i)")]
+                edits=[
+                    *EDITS,
+                    ("ids(i) >= 0 && ids(i) < segments_", "ids(i) == ids(i)"),
+                ]
             ),
         ),
         # the order of x instead of the members, a sum that goes on
