@@ -199,7 +199,7 @@ def test_a_changed_op_is_refused_and_the_loaded_one_takes_a_new_gradient(tiny):
         for factor in (1.0, 3.0):
             ops = load_op({str(tiny)!r})
             @ops.RegisterGradient("ZeroOut")
-            def zero_out_grad(op, dy, dindices):
+            def zero_out_grad(op, dy, dindices, factor=factor):
                 return factor * dy
         with open({str(tiny)!r}, "a") as file:
             file.write("// changed")
