@@ -321,7 +321,7 @@ def test_right_gradients_pass(name, dtype):
     size = sum(np.size(x) for x in inputs)
     assert str(report).startswith(f"gradient right: {size} elements, order 1, eager")
     if dtype == "float64":
-        assert report.largest_error < 2e-6
+        assert report.largest_error < (2e-6 if name == "very confident" else 1e-6)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
@@ -331,11 +331,12 @@ def test_right_gradients_are_not_refused_in_short_floats(name, dtype):
     assert verdict(f, [numbers(x, dtype) for x in inputs]) != "wrong"
 
 
-@pytest.mark.parametrize("f, place", [
-    (lambda x: 40000 * x, [1.0, 0.5]), (tf.exp, [10.9])])  # fmt: skip
-def test_a_gradient_near_the_largest_number(f, place):
-    assert verdict(f, [numbers(place, "float16")]) == "right"
-    assert verdict(scaled(f, -1), [numbers(place, "float16")]) == "wrong"
+@pytest.mark.parametrize(("f", "place", "dtype"), [
+    (lambda x: 40000 * x, [1.0, 0.5], "float16"), (tf.exp, [10.9], "float16"),
+    (tf.exp, [88.6], "float32")])  # fmt: skip
+def test_a_gradient_near_the_largest_number(f, place, dtype):
+    assert verdict(f, [numbers(place, dtype)]) == "right"
+    assert verdict(scaled(f, -1), [numbers(place, dtype)]) == "wrong"
 
 
 @pytest.mark.parametrize("f", [lambda z: z * z, tf.abs, tf.math.conj, tf.math.exp])

@@ -7,21 +7,25 @@ import numpy as np
 
 from .differences import Line, slopes, slopes_of_few
 
-Precision = namedtuple("Precision", "eps rtol blur step smooth shown tiny")
+Precision = namedtuple("Precision", "eps rtol blur step smooth shown tiny large")
 Precision.__doc__ = """What a float dtype can tell.
 
 eps: the distance from 1 to the next number. rtol: the relative tolerance. blur: the
 relative error that never passes. step, smooth: of a first look the size, and how far,
 relatively, the slopes of the two sides may be apart. shown: the least error that a
-report names. tiny: the least number in full precision, or the gap below it.
+report names. tiny: the least number in full precision, or the gap below it. large:
+the largest number.
 """
 
 # Steps that are no round number lie on no grid, binary or decimal, that f rounds to.
 PRECISIONS = {
-    "float64": Precision(2**-52, 1e-6, 1e-5, 1.5e-4 * math.pi, 4e-6, 1e-6, 2.3e-308),
-    "float32": Precision(2**-23, 3e-5, 1e-3, 0.01 * math.pi, 3e-4, 1e-3, 1.2e-38),
-    "float16": Precision(2**-10, 5e-3, 1e-2, 0.08 * math.pi, 5e-2, 1e-1, 2**-24),
-    "bfloat16": Precision(2**-7, 3e-2, 1e-1, 0.15 * math.pi, 3e-1, 1e-1, 1.2e-38),
+    "float64": Precision(2**-52, 1e-6, 1e-5, 1.5e-4 * math.pi, 4e-6, 1e-6, 2.3e-308,
+                         1.7e308),
+    "float32": Precision(2**-23, 3e-5, 1e-3, 0.01 * math.pi, 3e-4, 1e-3, 1.2e-38,
+                         3.4e38),
+    "float16": Precision(2**-10, 5e-3, 1e-2, 0.08 * math.pi, 5e-2, 1e-1, 2**-24, 65504),
+    "bfloat16": Precision(2**-7, 3e-2, 1e-1, 0.15 * math.pi, 3e-1, 1e-1, 1.2e-38,
+                          3.3e38),
 }
 
 _MANY = 5  # wrong elements: of all others a first look is enough
