@@ -1,9 +1,8 @@
-"""Lessons in JupyterLab, as learners see them: run, look, move the slider.
+"""Lessons in JupyterLab, as learners see them: run, look, move.
 
-A notebook without outputs is opened and run in a real browser, two lessons as a
-whole, of the others with a widget the code down to it; what is judged is the file that
-JupyterLab saves, and what the page shows. The first slider of the two is pulled with
-the mouse, and each widget is moved by keys. JupyterLab itself is opened once. A picture
+A notebook without outputs is opened and run in a real browser: the first lesson, and
+those with something to move. What is judged is the file that JupyterLab saves, and what
+the page shows. Each widget is moved by keys. JupyterLab itself is opened once. A picture
 has words in its place as the lesson is opened; once it is drawn anew, the text below
 says what is seen.
 """
@@ -29,7 +28,6 @@ from nbformat import v4
 
 pytestmark = pytest.mark.browser
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
-SLIDER = ".jp-OutputArea .widget-slider:not(.widget-hidden)"
 CLOSE_ALL = """async () => {
     await window.jupyterapp.restored;
     [...window.jupyterapp.shell.widgets('main')].forEach(widget => widget.dispose());
@@ -51,18 +49,6 @@ RAN = f"""{STATUS} !== 'idle' ? -1 :
         cell => cell.model.type === 'code' && cell.model.executionCount).length"""
 SAVE = "window.jupyterapp.commands.execute('docmanager:save')"
 SHUT_DOWN = "window.jupyterapp.shell.currentWidget.sessionContext.shutdown()"
-# The pixels of all pictures in the cell that holds the first slider.
-PIXELS = """selector => {
-    const cell = document.querySelector(selector).closest('.jp-Cell');
-    return [...cell.querySelectorAll('img, canvas')].map(picture => {
-        const canvas = document.createElement('canvas');
-        canvas.width = picture.naturalWidth || picture.width;
-        canvas.height = picture.naturalHeight || picture.height;
-        if (canvas.width && canvas.height)
-            canvas.getContext('2d').drawImage(picture, 0, 0);
-        return canvas.toDataURL();
-    });
-}"""
 
 
 @pytest.fixture(scope="module")
@@ -82,20 +68,16 @@ def tab(open_lab):
     assert not open_lab.outside, "it tried to leave loopback"
 
 
-def with_widgets():
-    """The lessons that show a widget, with the index of its cell."""
-    read = {path: nbformat.read(path, as_version=4).cells for path in LESSONS}
-    return {path: first for path, c in read.items() if (first := first_widget(c))}
-
-
 def first_widget(cells):
     found = (index for index, cell in enumerate(cells) if has_widget(cell))
     return next(found, None)
 
 
-def whole_lessons():
-    """The first two, if there are two, that have something to move, and formulas."""
-    return [path for path in with_widgets() if "$$" in path.read_text("utf-8")][:2]
+def lessons_to_run():
+    """The first lesson, and those that show a widget."""
+    read = {path: nbformat.read(path, as_version=4).cells for path in LESSONS}
+    return [path for path, cells in read.items()
+            if path == LESSONS[0] or first_widget(cells)]  # fmt: skip
 
 
 def wait_for_all_cells(page, notebook, patience):
@@ -167,47 +149,6 @@ def complaints(tab, saved, stored):
     yield from page_complaints(tab.page, saved, ".jp-Notebook")
 
 
-def slider_complaints(tab, name, patience=20):
-    """What is wrong with the first slider, which is pulled with the mouse.
-
-    Args:
-        patience: seconds until the picture has to be another one.
-    """
-    page = tab.page
-    slider = page.locator(SLIDER).first
-    if not slider.count():
-        yield "there is no slider"
-        return
-    slider.scroll_into_view_if_needed()
-    before = page.evaluate(PIXELS, SLIDER)
-    tab.keep(f"{name}-slider-before")
-    if not before:
-        yield "there is no picture beside the slider"
-        return
-    handle = slider.locator(".noUi-handle").first.bounding_box()
-    track = slider.locator(".noUi-base").first.bounding_box()
-    x = handle["x"] + handle["width"] / 2
-    y = handle["y"] + handle["height"] / 2
-    in_left_half = x < track["x"] + track["width"] / 2
-    page.mouse.move(x, y)
-    page.mouse.down()
-    goal = track["x"] + track["width"] * (0.8 if in_left_half else 0.2)
-    page.mouse.move(goal, y, steps=5)
-    page.mouse.up()
-    if slider.locator(".noUi-handle").first.bounding_box() == handle:
-        yield "the slider could not be moved"
-    for _ in range(2 * patience):
-        page.wait_for_timeout(500)
-        after = page.evaluate(PIXELS, SLIDER)
-        if after and after != before:
-            break
-    else:
-        yield "the slider was moved, and the picture stayed as it was"
-    page.wait_for_function(f"{STATUS} === 'idle'")
-    page.wait_for_timeout(500)
-    tab.keep(f"{name}-slider-after")
-
-
 def shut_down(tab, lab):
     """Shut down this notebook's kernel; no other one may be left either."""
     tab.page.evaluate(SHUT_DOWN)
@@ -226,25 +167,20 @@ def keep_views(tab, name):
             tab.keep(f"{name}-{view}")
 
 
-def test_there_is_a_lesson_to_run_as_a_whole():
-    assert whole_lessons()
-
-
-@pytest.mark.parametrize("path", whole_lessons(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", lessons_to_run(), ids=lambda path: path.stem)
 def test_lesson_in_jupyterlab(path, tab, lab):
     stored = nbformat.read(path, as_version=4)
     saved = run_in_lab(tab, lab, path.name)
     keep_views(tab, path.stem)
     found = list(complaints(tab, saved, stored))
-    if tab.page.locator(SLIDER).count():
-        found += slider_complaints(tab, path.stem)
-    found += moved_by_keys(path, tab, first_widget(stored.cells))
+    if first_widget(stored.cells):
+        found += moved_by_keys(path, tab, first_widget(stored.cells))
     shut_down(tab, lab)
     assert not found, "\n".join(found)
     assert not tab.errors
 
 
-@pytest.mark.parametrize("path", whole_lessons(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", lessons_to_run(), ids=lambda path: path.stem)
 def test_stored_pictures_have_words(path, tab, lab):
     """As a lesson is opened, before anything is run."""
     name = f"stored_{path.name}"
@@ -257,27 +193,6 @@ def test_stored_pictures_have_words(path, tab, lab):
     shut_down(tab, lab)
     cells = nbformat.read(path, as_version=4).cells
     assert pictures == sum(map(has_picture, cells)) and not found, found
-
-
-@pytest.mark.parametrize(
-    "path",
-    [path for path in with_widgets() if path not in whole_lessons()],
-    ids=lambda path: path.stem,
-)
-def test_widget_of_lesson(path, tab, lab):
-    """The code of a lesson is run down to its widget, which then is moved by keys."""
-    stored = nbformat.read(path, as_version=4)
-    code = [cell for cell in stored.cells if cell.cell_type == "code"]
-    stored.cells = code[: first_widget(code) + 1]
-    name = f"widget_of_{path.name}"
-    lab.write(name, stored)
-    saved = run_in_lab(tab, lab, name)
-    index = len(saved.cells) - 1
-    found = [*cell_errors(saved.cells), *moved_by_keys(path, tab, index)]
-    tab.keep(f"{path.stem}-widget")
-    shut_down(tab, lab)
-    assert not found, "\n".join(found)
-    assert not tab.errors
 
 
 def moved_by_keys(path, tab, index):
@@ -303,11 +218,6 @@ def note_waits(path, waits):
 
 DRAWING = """import matplotlib.pyplot as plt
 plt.plot([0, 1])
-plt.show()"""
-DEAD_SLIDER = """import ipywidgets
-slider = ipywidgets.IntSlider()
-display(slider)
-plt.plot([1, 0])
 plt.show()"""
 ESCAPE = """from IPython.display import HTML
 HTML('<img src="https://example.org/beacon.png">')"""
@@ -387,7 +297,6 @@ def test_what_is_broken_is_seen(tab, lab):
             v4.new_markdown_cell(r"$\notknown{x}$ is not known, $x$ is"),
             v4.new_markdown_cell("![a picture of nothing](images/missing.png)"),
             v4.new_code_cell(DRAWING),
-            v4.new_code_cell(DEAD_SLIDER),
             v4.new_code_cell("picture = 'not drawn any more'"),
             v4.new_code_cell(ESCAPE),
             v4.new_code_cell(KERNEL_ESCAPE),
@@ -397,18 +306,16 @@ def test_what_is_broken_is_seen(tab, lab):
     )
     lab.write("broken.ipynb", stored)
     picture = v4.new_output("display_data", data={"image/png": "iVBORw0KGgo="})
-    stored.cells[5].outputs = [picture]
+    stored.cells[4].outputs = [picture]
     saved = run_in_lab(tab, lab, "broken.ipynb", patience=5)
     found = list(complaints(tab, saved, stored))
-    found += slider_complaints(tab, "broken", patience=3)
     shut_down(tab, lab)
     for expected in (
-        "the cells did not run one after the other: [1, 2, 3, 4, 5, 6, None]",
-        "code cell 6: ZeroDivisionError: division by zero",
-        "code cell 3 drew no picture",
+        "the cells did not run one after the other: [1, 2, 3, 4, 5, None]",
+        "code cell 5: ZeroDivisionError: division by zero",
+        "code cell 2 drew no picture",
         "a formula is broken: ",
         "a picture was not found: a picture of nothing",
-        "the slider was moved, and the picture stayed as it was",
     ):
         assert any(text.startswith(expected) for text in found), (expected, found)
     assert sum(text.startswith("a formula is broken") for text in found) == 2
