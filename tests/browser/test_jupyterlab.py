@@ -1,10 +1,10 @@
 """Lessons in JupyterLab, as learners see them: run, look, move.
 
 A notebook without outputs is opened and run in a real browser: the first lesson, and
-those with something to move. What is judged is the file that JupyterLab saves, and what
-the page shows. Each widget is moved by keys. JupyterLab itself is opened once. A picture
-has words in its place as the lesson is opened; once it is drawn anew, the text below
-says what is seen.
+those with something to move. What is judged is the file that JupyterLab saves, and
+what the page shows. Each widget is moved by keys. JupyterLab itself is opened once. A
+picture has words in its place as the lesson is opened; once it is drawn anew, the text
+below says what is seen.
 """
 
 import json
