@@ -26,7 +26,6 @@ REGISTER_OP("RoiPool")
     .Attr("T: {float, double}")
     .Attr("pooled_height: int >= 1")
     .Attr("pooled_width: int >= 1")
-    .Attr("spatial_scale: float = 1.0")
     .Input("data: T")
     .Input("rois: T")
     .Output("pooled: T")
@@ -103,11 +102,6 @@ class RoiPoolOp : public OpKernel {
   explicit RoiPoolOp(OpKernelConstruction* context) : OpKernel(context) {
     OP_REQUIRES_OK(context, context->GetAttr("pooled_height", &pooled_height_));
     OP_REQUIRES_OK(context, context->GetAttr("pooled_width", &pooled_width_));
-    OP_REQUIRES_OK(context, context->GetAttr("spatial_scale", &spatial_scale_));
-    OP_REQUIRES(context, spatial_scale_ > 0 && spatial_scale_ <= 64,
-                absl::InvalidArgumentError(absl::StrCat(
-                    "spatial_scale must be more than 0 and at most 64, found ",
-                    spatial_scale_)));
   }
 
   void Compute(OpKernelContext* context) override {
@@ -165,9 +159,8 @@ class RoiPoolOp : public OpKernel {
     int start, stop;
   };
 
-  int64_t Pixel(T coordinate) const {
-    return static_cast<int64_t>(
-        std::floor(coordinate * T(spatial_scale_) + T(0.5)));
+  static int64_t Pixel(T coordinate) {
+    return static_cast<int64_t>(std::floor(coordinate + T(0.5)));
   }
 
   // Bin i of n in a box that begins at `low` and has `length` pixels: from
@@ -210,7 +203,6 @@ class RoiPoolOp : public OpKernel {
 
   int pooled_height_;
   int pooled_width_;
-  float spatial_scale_;
 };
 
 template <typename T>

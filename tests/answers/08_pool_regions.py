@@ -49,6 +49,17 @@ WRONG = {
         ),
         ("several are the largest", pool_range(SHARED.replace("high / high.sum((0, 1))", "high"))),
         ("several are the smallest", pool_range(SHARED.replace("low / low.sum((0, 1))", "low"))),
+        # 2 for the first of the largest and -1 for the last also add up to 1
+        (
+            "is negative",
+            pool_range(
+                "first = high & (high.cumsum(0) + 100 * high.cumsum(1) == 101)\n"
+                "        many = high.sum((0, 1)) > 1\n"
+                "        rest = (high & ~first) / np.maximum(high.sum((0, 1)) - 1, 1)\n"
+                "        shares = first * (1.0 + many) - rest\n"
+                "        dx[pixels] += dy[place] * (shares - low / low.sum((0, 1)))"
+            ),
+        ),
         ("bins that share", pool_range(SHARED.replace("+=", "="))),
         ("two channels", pool_range(SHARED.replace("-", "+"))),
         ("two channels", pool_range(SHARED.replace("dy[place]", "1"))),
