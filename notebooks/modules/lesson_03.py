@@ -17,7 +17,7 @@ def draw_remainders(ticks, p):
 
 
 def draw_search(loss, x, path):
-    """Draw a loss for periods near 2.5, and the steps of two descents, (steps, 2, 1)."""
+    """Draw a loss for periods near 2.5, and two descents: path is (steps, 2, 1)."""
     fig, ax = plt.subplots(figsize=(7, 2.8))
     near = np.linspace(2.2, 2.9, 14_001)
     heights = loss(x, near[:, None]).numpy()
@@ -25,7 +25,8 @@ def draw_search(loss, x, path):
     for k, style in enumerate(["C1o--", "C2s:"]):
         label = f"steps from {path[0, k, 0]:.1f}"
         ax.plot(path[:, k], loss(x, path[:, k]), style, ms=4, lw=0.8, label=label)
-    ax.set(xlabel="period p", ylabel="loss", xlim=(2.2, 2.9), ylim=(
-        -0.05 * heights.max(), 1.15 * heights.max()))  # fmt: skip
+    top = heights.max()
+    ax.set(xlabel="period p", ylabel="loss", xlim=(2.2, 2.9))
+    ax.set_ylim(-0.05 * top, 1.15 * top)
     ax.legend(loc="upper left")
     plt.show()

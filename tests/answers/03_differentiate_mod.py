@@ -62,12 +62,13 @@ WRONG = {
         ("half way", turn("mod(a - b + 90, 360) - 90")),
         ("half way", turn("mod(a - b + 175, 360) - 175")),
         ("half way", turn("mod(a - b + 90, 180) - 90")),
-        ("half way", turn("tf.sin((a - b) * np.pi / 180) * 20 / np.sin(np.pi / 9)")),
+        ("any size", turn("tf.sin((a - b) * np.pi / 180) * 20 / np.sin(np.pi / 9)")),
         ("the gradient", turn("np.mod(a - b + 180, 360) - 180")),
         ("the gradient", turn("tf.stop_gradient(mod(a - b + 180, 360) - 180)")),
         ("the gradient", turn("mod(a - tf.stop_gradient(b) + 180, 360) - 180")),
-        ("(2, 1)", turn("tf.stack([mod(a[k] - b[k] + 180, 360) - 180 "
-                        "for k in range(len(b))])")),
+        ("(2, 1)", "def turn(a, b):\n"
+         "    return py_func(lambda a, b: (a - b + 180) % 360 - 180, [a, b], like(a),\n"
+         "                   grad=lambda op, dy: (dy, -dy))\n"),
         ("not yet", "turn = None\n"),
     ],
 }  # fmt: skip
@@ -101,8 +102,10 @@ RIGHT = {
         turn("180 - mod(180 + b - a, 360)"),
         turn("tf.math.floormod(a - b + 180, 360) - 180"),
         turn("(a - b) - 360 * tf.round((a - b) / 360)"),
-        turn("tf.atan2(tf.sin((a - b) * np.pi / 180), "
-             "tf.cos((a - b) * np.pi / 180)) * 180 / np.pi"),
+        turn(
+            "tf.atan2(tf.sin((a - b) * np.pi / 180), "
+            "tf.cos((a - b) * np.pi / 180)) * 180 / np.pi"
+        ),
         "def turn(a, b):\n"
         "    left = mod(a - b, 360.0)\n"
         "    return tf.where(left > 180, left - 360, left)\n",
