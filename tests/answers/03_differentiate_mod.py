@@ -12,29 +12,18 @@ def clip_grad(op, dy):
     return RETURNED
 """
 LOW, HIGH = "sum_to(dlow, low)", "sum_to(dhigh, high)"
-PARTS = """
-def missing(f, a, b):
-    points = np.linspace(a, b, 2001)
-    middles = (points[1:] + points[:-1]) / 2
-    promised = PROMISED
-    return f(b) - f(a) - promised
+TURN = """
+def turn(a, b):
+    return RETURNED
 """
-JUMPS = """
-def missing(f, a, b):
-    points = np.linspace(a, b, 10_001)
-    steps = np.diff(f(points))
-    jumps = steps[abs(steps) > 0.1]
-    return SUM
-"""
-MEAN = "(b - a) * np.mean(gradient(f, middles))"
 
 
 def clip(dx="sum_to(dx, x)", dlow=LOW, dhigh=HIGH):
     return CLIP.replace("RETURNED", ", ".join([dx, dlow, dhigh]))
 
 
-def missing(promised=MEAN):
-    return PARTS.replace("PROMISED", promised)
+def turn(returned):
+    return TURN.replace("RETURNED", returned)
 
 
 WRONG = {
@@ -59,29 +48,28 @@ WRONG = {
         ("not yet", clip().replace("return sum_to(dx, x), ", "return ")),
     ],
     2: [
-        ("car park", missing("0")),
-        ("car park", missing().replace("f(b) - f(a) - promised", "promised")),
-        ("car park", missing().replace("f(b) - f(a) - promised",
-                                       "promised - f(b) + f(a)")),
-        ("car park", missing("np.mean(gradient(f, middles))")),
-        ("car park", missing("np.sum(gradient(f, middles))")),
-        ("same everywhere", missing("(b - a) * gradient(f, tf.constant(a, "
-                                    "tf.float64))")),
-        ("same everywhere", missing("(b - a) * gradient(f, tf.constant(b, "
-                                    "tf.float64))")),
-        ("kink", missing("(b - a) * np.mean(gradient(f, np.array([a, b]) * 1.0))")),
-        ("backwards", missing("abs(b - a) * np.mean(gradient(f, middles))")),
-        ("backwards", missing("0.001 * np.sum(gradient(f, np.arange(a, b, 0.001)))")),
-        ("which way", missing().replace("f(b) - f(a) - promised",
-                                        "abs(f(b) - f(a) - promised)")),
-        ("which way", JUMPS.replace("SUM", "np.abs(jumps).sum()")),
-        ("which way", missing().replace("f(b) - f(a) - promised",
-                                        "max(f(b) - f(a) - promised, 0)")),
-        ("by chance", "def missing(f, a, b):\n"
-         "    return {0.5: 6, 1.4: 1.5, 2.7: 2, 0.2: -2}.get(a, 0)\n"),
-        ("by chance", "def missing(f, a, b):\n"
-         "    return {0.5: 6, 1.4: 1.5, 2.7: 2, 0.2: -2}.get(a, 0) if b != 2 else -3\n"),
-        ("not yet", "missing = None\n"),
+        ("and back", turn("mod(a - b, 360)")),
+        ("and back", turn("a - b")),
+        ("and back", turn("tf.abs(mod(a - b + 180, 360) - 180)")),
+        ("and back", turn("tf.minimum(mod(a - b, 360), mod(b - a, 360))")),
+        ("and back", turn("mod(b - a + 180, 360) - 180")),
+        ("and back", turn("mod(a - b + 180, 360)")),
+        ("and back", turn("mod(a - b, 360) - 180")),
+        ("and back", turn("mod(a, 360) - mod(b, 360)")),
+        ("and back", turn("mod(a - b, 180)")),
+        ("any size", turn("tf.where(a - b > 180, a - b - 360, "
+                          "tf.where(a - b < -180, a - b + 360, a - b))")),
+        ("half way", turn("mod(a - b + 90, 360) - 90")),
+        ("half way", turn("mod(a - b + 175, 360) - 175")),
+        ("half way", turn("mod(a - b + 90, 180) - 90")),
+        ("any size", turn("tf.sin((a - b) * np.pi / 180) * 20 / np.sin(np.pi / 9)")),
+        ("the gradient", turn("np.mod(a - b + 180, 360) - 180")),
+        ("the gradient", turn("tf.stop_gradient(mod(a - b + 180, 360) - 180)")),
+        ("the gradient", turn("mod(a - tf.stop_gradient(b) + 180, 360) - 180")),
+        ("(2, 1)", "def turn(a, b):\n"
+         "    return py_func(lambda a, b: (a - b + 180) % 360 - 180, [a, b], like(a),\n"
+         "                   grad=lambda op, dy: (dy, -dy))\n"),
+        ("not yet", "turn = None\n"),
     ],
 }  # fmt: skip
 RIGHT = {
@@ -110,37 +98,20 @@ RIGHT = {
         "    return part(inside, x), part(x < low, low), part(x > high, high)\n",
     ],
     2: [
-        "def missing(f, a, b):\n"
-        "    promised, step = 0.0, (b - a) / 500\n"
-        "    for k in range(500):\n"
-        "        point = tf.constant(a + (k + 0.5) * step, tf.float64)\n"
-        "        promised += step * gradient(f, point)\n"
-        "    return f(b) - f(a) - promised\n",
-        "def missing(f, a, b):\n"
-        "    points = np.linspace(a, b, 10_001)\n"
-        "    with tf.GradientTape() as tape:\n"
-        "        x = tf.constant(points)\n"
-        "        tape.watch(x)\n"
-        "        y = f(x)\n"
-        "    slopes = tape.gradient(y, x).numpy()\n"
-        "    promised = np.sum((slopes[1:] + slopes[:-1]) / 2 * np.diff(points))\n"
-        "    return float(y[-1] - y[0]) - promised\n",
-        "def missing(f, a, b):\n"
-        "    points = tf.linspace(a, b, 2001)\n"
-        "    slopes = gradient(f, (points[1:] + points[:-1]) / 2)\n"
-        "    return f(b) - f(a) - (b - a) * tf.reduce_mean(slopes)\n",
-        "def missing(f, a, b):\n"
-        "    points = tf.linspace(float(a), float(b), 2001)\n"
-        "    promised = (b - a) * tf.reduce_mean(gradient(f, points))\n"
-        "    return f(points[-1]) - f(points[0]) - promised\n",
-        "def missing(f, a, b):\n"
-        "    points = np.linspace(a, b, 4000, dtype=np.float32)\n"
-        "    return f(b) - f(a) - (b - a) * np.mean(gradient(f, points))\n",
-        "def missing(f, a, b):\n"
-        "    parts = 400\n"
-        "    promised = sum(gradient(f, a + (b - a) * (k + 0.5) / parts)\n"
-        "                   for k in range(parts)) * (b - a) / parts\n"
-        "    return f(b) - f(a) - promised\n",
-        JUMPS.replace("SUM", "jumps.sum()"),
+        turn("mod(180 + a - b, 360) - 180"),
+        turn("180 - mod(180 + b - a, 360)"),
+        turn("tf.math.floormod(a - b + 180, 360) - 180"),
+        turn("(a - b) - 360 * tf.round((a - b) / 360)"),
+        turn(
+            "tf.atan2(tf.sin((a - b) * np.pi / 180), "
+            "tf.cos((a - b) * np.pi / 180)) * 180 / np.pi"
+        ),
+        "def turn(a, b):\n"
+        "    left = mod(a - b, 360.0)\n"
+        "    return tf.where(left > 180, left - 360, left)\n",
+        "def turn(a, b):\n"
+        "    a, b = tf.convert_to_tensor(a), tf.convert_to_tensor(b)\n"
+        "    near, far = mod(a - b, 360), mod(b - a, 360)\n"
+        "    return tf.where(near < far, near, -far)\n",
     ],
 }
