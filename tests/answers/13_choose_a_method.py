@@ -54,8 +54,8 @@ WRONG = {
         ("no row's name", CHOSEN + PROBE + 'answers["b"] = "tf.numpy_function"\n'),
         ("KeyError", PROBE + 'answers = {"a": "no op", "f": []}\n'),
         # only what is silent, and nothing
-        ("is not 'works'", CHOSEN + PROBE + 'answers["f"] = ["numpy_function"]\n'),
-        ("is not 'works'", CHOSEN + PROBE + 'answers["f"] = []\n'),
+        ("for which ways", CHOSEN + PROBE + 'answers["f"] = ["numpy_function"]\n'),
+        ("for which ways", CHOSEN + PROBE + 'answers["f"] = []\n'),
         ("no row's name", CHOSEN + PROBE + 'answers["f"] = ["tf.py_function"]\n'),
         # the tape around the map
         ("a tape in it", probe("gradient(lambda x: tf.vectorized_map(way, x), x)")),
@@ -113,7 +113,8 @@ RIGHT = {
         '                             "C++ op", "py_func, recursive"]))\n'
         'answers["f"] = ("py_function", "numpy_function")\n',
         # a tape by hand, in a graph, on a batch of one
-        CHOSEN + """
+        CHOSEN
+        + """
 def inside(way):
     def one(element):
         with tf.GradientTape() as tape:
