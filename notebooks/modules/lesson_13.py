@@ -117,27 +117,28 @@ def draw_path(steps, end):
         end: the answer after the last question, on the other word.
     """
     fig, ax = plt.subplots(figsize=(9, 6))
-    box = {"ha": "center", "va": "center", "fontsize": 9}
-    arrow = {"arrowstyle": "->", "color": "0.3"}
-    for row, (question, word, answer) in enumerate(steps):
-        ax.text(0, -row, question, **box, bbox=_frame("#dbe8f4"))
-        ax.text(0.73, -row, answer, **{**box, "ha": "left"}, bbox=_frame("#f4f4f4"))
-        ax.annotate("", (0.7, -row), (0.29, -row), arrowprops=arrow)
-        ax.text(0.49, 0.08 - row, word, ha="center", fontsize=9)
-        ax.annotate("", (0, -row - 0.68), (0, -row - 0.32), arrowprops=arrow)
-        other = "no" if word == "yes" else "yes"
-        ax.text(0.02, -row - 0.5, other, va="center", fontsize=9)
-    ax.text(0, -len(steps), end, **box, bbox=_frame("#f4f4f4"))
+    look = {"va": "center", "fontsize": 9}
+    boxes = [ax.text(0, -row, text, **look, ha="center", bbox=_frame("#dbe8f4"))
+             for row, (text, _, _) in enumerate(steps)]
+    boxes.append(ax.text(0, -len(steps), end, **look, ha="center", bbox=_frame()))
+    for row, (_, word, answer) in enumerate(steps):
+        here, below = boxes[row].get_bbox_patch(), boxes[row + 1].get_bbox_patch()
+        arrow = {"arrowstyle": "<-", "color": "0.3", "patchB": here}
+        ax.annotate(answer, (0, -row), (0.73, -row), **look, ha="left", bbox=_frame(),
+                    arrowprops=arrow)
+        ax.annotate("", (0, -row), (0, -row - 1), arrowprops={**arrow, "patchA": below})
+        ax.text(0.5, 0.08 - row, word, **look, ha="center")
+        ax.text(0.02, -row - 0.5, "no" if word == "yes" else "yes", **look)
     ax.set(xlim=(-0.34, 1.36), ylim=(-len(steps) - 0.4, 0.4))
     ax.axis("off")
 
 
-def _frame(colour):
+def _frame(colour="#f4f4f4"):
     return {"boxstyle": "round,pad=0.6", "fc": colour, "ec": "0.3"}
 
 
 GOOD, BAD, SILENT = ("#f2f2f2", "black"), ("#f0c04c", "black"), ("#8c1515", "white")
-LOOKS = {"works": GOOD, "public names": GOOD, "SILENT": SILENT}  # all others: BAD
+LOOKS = {"works": GOOD, "public API": GOOD, "SILENT": SILENT}  # all others: BAD
 
 
 def draw_table(found):

@@ -1,11 +1,12 @@
 """Answers to the exercises of lesson 13: wrong ones with a word of the hint, right ones
 of another form."""
 
-CELLS = 0, 1, 2, 5, 6, 7, 8, 9
+CELLS = 0, 1, 2, 4, 5, 6, 7, 8
 
 CHOSEN = (
     'answers = {"a": "no op", "b": "numpy_function", "c": "TensorFlow\'s ops",\n'
-    '           "d": "C++ op", "e": "py_func, recursive"}\n'
+    '           "d": "C++ op", "e": "py_func, recursive",\n'
+    '           "f": ["numpy_function", "py_function"]}\n'
 )
 PROBE = """
 def inside(way):
@@ -39,7 +40,7 @@ PRODUCT = "tf.gather(z, rows) * tf.gather(y, cols)"
 
 WRONG = {
     1: [
-        ("wait", CHOSEN + PROBE + 'answers["a"] = "numpy_function"\n'),
+        ("how often", CHOSEN + PROBE + 'answers["a"] = "numpy_function"\n'),
         # for what nobody differentiates
         ("trained", CHOSEN + PROBE + 'answers["b"] = "py_func"\n'),
         # works on the phone
@@ -51,7 +52,11 @@ WRONG = {
         # loses its second derivative silently
         ("how often", CHOSEN + PROBE + 'answers["e"] = "custom_gradient, NumPy"\n'),
         ("no row's name", CHOSEN + PROBE + 'answers["b"] = "tf.numpy_function"\n'),
-        ("KeyError", PROBE + 'answers = {"a": "no op"}\n'),
+        ("KeyError", PROBE + 'answers = {"a": "no op", "f": []}\n'),
+        # only what is silent, and nothing
+        ("for which ways", CHOSEN + PROBE + 'answers["f"] = ["numpy_function"]\n'),
+        ("for which ways", CHOSEN + PROBE + 'answers["f"] = []\n'),
+        ("no row's name", CHOSEN + PROBE + 'answers["f"] = ["tf.py_function"]\n'),
         # the tape around the map
         ("a tape in it", probe("gradient(lambda x: tf.vectorized_map(way, x), x)")),
         # no map, and another one
@@ -105,7 +110,20 @@ RIGHT = {
         CHOSEN + PROBE + 'answers["e"] = "custom_gradient, recursive"\n',
         PROBE
         + 'answers = dict(zip("abcde", ["no op", "numpy_function", "TensorFlow\'s ops",\n'
-        '                             "C++ op", "py_func, recursive"]))\n',
+        '                             "C++ op", "py_func, recursive"]))\n'
+        'answers["f"] = ("py_function", "numpy_function")\n',
+        # a tape by hand, in a graph, on a batch of one
+        CHOSEN
+        + """
+def inside(way):
+    def one(element):
+        with tf.GradientTape() as tape:
+            tape.watch(element)
+            y = way(element)
+        return tape.gradient(y, element)
+
+    return tf.function(lambda x: tf.vectorized_map(one, x))(x), np.array([2.4, 5.6])
+""",
     ],
     2: [
         # the whole matrix dA, of which the numbers are taken
