@@ -5,13 +5,15 @@ from scipy.integrate import solve_ivp
 from utils import like, py_func
 
 
-def draw_animals(ax, curves, pelts):
-    """Curves over dots, hares and lynxes; both arrays of shape (21, 2)."""
+def draw_animals(ax, pelts, guessed, fitted):
+    """Thin and thick curves over dots; each curve is a pair of times and animals."""
     for k, (name, line, dot) in enumerate([("hares", "-", "o"), ("lynxes", "--", "s")]):
-        ax.plot(range(1900, 1921), curves[:, k], f"C{k}{line}", label=name)
+        for (times, animals), width in (guessed, 0.7), (fitted, 2):
+            label = name if width == 2 else f"{name}, first guess"
+            ax.plot(1900 + times, animals[:, k], f"C{k}{line}", lw=width, label=label)
         ax.plot(range(1900, 1921), pelts[:, k], f"C{k}{dot}", markersize=4)
     ax.set(xlabel="year", ylabel="pelts (thousands)", xticks=range(1900, 1921, 5))
-    ax.legend(loc="upper right")
+    ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
 
 
 def solve(slopes, times, state, b, c):
