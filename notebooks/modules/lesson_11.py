@@ -1,17 +1,28 @@
-"""The picture of lesson 11, and the epidemic of its second exercise."""
+"""The picture of lesson 11, its webs, and the epidemic of its second exercise."""
 
+import numpy as np
 from scipy.integrate import solve_ivp
 
 from utils import like, py_func
 
 
-def draw_animals(ax, curves, pelts):
-    """Curves over dots, hares and lynxes; both arrays of shape (21, 2)."""
+def draw_animals(ax, pelts, times, guessed, fitted):
+    """Thin and thick curves over dots: hares and lynxes in columns."""
     for k, (name, line, dot) in enumerate([("hares", "-", "o"), ("lynxes", "--", "s")]):
-        ax.plot(range(1900, 1921), curves[:, k], f"C{k}{line}", label=name)
+        ax.plot(1900 + times, guessed[:, k], f"C{k}{line}", lw=0.7,
+                label=f"{name}, first guess")
+        ax.plot(1900 + times, fitted[:, k], f"C{k}{line}", lw=2, label=name)
         ax.plot(range(1900, 1921), pelts[:, k], f"C{k}{dot}", markersize=4)
     ax.set(xlabel="year", ylabel="pelts (thousands)", xticks=range(1900, 1921, 5))
-    ax.legend(loc="upper right")
+    ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
+
+
+def web(n):
+    """Start, r and A of n species: what one gains from another, the other loses."""
+    rng = np.random.default_rng(0)
+    K = rng.normal(size=(n, n)) / np.sqrt(n)
+    A = K - K.T - 0.1 * np.eye(n)
+    return rng.uniform(0.5, 1.5, n), -A.sum(axis=1), A
 
 
 def solve(slopes, times, state, b, c):

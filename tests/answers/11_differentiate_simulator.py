@@ -42,6 +42,18 @@ WRONG = {
             "each term",
             ANGLE + "    dM = 1 / (1 - e * tf.cos(E))\n    return dM, dM * tf.sin(E)\n",
         ),
+        # cut off where the orbit is long and the planet near the sun
+        (
+            "each term",
+            ANGLE + "    dM = dE / tf.maximum(1 - e * tf.cos(E), 0.2)\n"
+            "    return dM, dM * tf.sin(E)\n",
+        ),
+        # runs the solver again
+        (
+            "use that E",
+            ANGLE + "    E = py_func(find_angle, [M, e], like(M))\n"
+            "    dM = dE / (1 - e * tf.cos(E))\n    return dM, dM * tf.sin(E)\n",
+        ),
         # differences of the solver
         (
             "use that E",
@@ -55,19 +67,19 @@ WRONG = {
         ("six slopes", "def backward(t, state, b, c):\n    pass\n"),
         # J instead of its transpose
         (
-            "worths",
+            "worth",
             SLOPES + "    return [*forward, *(-J @ worth),\n"
             "            (worth_s - worth_i) * s * i, worth_i * i]\n",
         ),
         # forward in time
         (
-            "worths",
+            "worth",
             SLOPES + "    return [*forward, *(worth @ J),\n"
             "            (worth_s - worth_i) * s * i, worth_i * i]\n",
         ),
         # those who recover are forgotten
         (
-            "worths",
+            "worth",
             SLOPES + "    J[1, 1] = b * s\n    return [*forward, *(-worth @ J),\n"
             "            (worth_s - worth_i) * s * i, worth_i * i]\n",
         ),
@@ -96,7 +108,6 @@ RIGHT = {
         "    (M, e), (E,) = op.inputs, op.outputs\n"
         "    F_E = 1 - e * tf.cos(E)\n"
         "    return [dE / F_E, dE * tf.sin(E) / F_E]\n",
-        # sin E is (E − M) / e only where e is not 0, so the sine stays
         "def angle_grad(op, dE):\n"
         "    M, e = op.inputs\n"
         "    E = op.outputs[0]\n"
@@ -105,6 +116,10 @@ RIGHT = {
         "        F = E - e * tf.sin(E)\n"
         "    by_E, by_e = tape.gradient(F, [E, e])\n"
         "    return dE / by_E, -dE * by_e / by_E\n",
+        # sin E is (E − M) / e where e is not 0
+        ANGLE + "    dM = dE / (1 - e * tf.cos(E))\n"
+        "    sine = tf.where(e == 0, tf.sin(E), tf.math.divide_no_nan(E - M, e))\n"
+        "    return dM, dM * sine\n",
     ],
     2: [
         SLOPES + "    B = np.array([[-s * i, 0], [s * i, -i]])\n"
