@@ -87,7 +87,8 @@ WRONG = {
 RIGHT = {
     1: [
         weighted(TOTAL, loss="tf.reduce_sum(losses * weights / total)"),
-        weighted(TOTAL, loss="tf.nn.compute_average_loss(losses, weights, total)"),
+        weighted(TOTAL, "total = tf.cast(total, tf.int32)",
+                 loss="tf.nn.compute_average_loss(losses, weights, total)"),
         weighted(TOTAL, loss="tf.tensordot(weights, losses, 1) / total"),
         weighted(MEAN, loss="tf.reduce_sum(weights * losses) / total"
                  " / context.num_replicas_in_sync"),
