@@ -1,9 +1,11 @@
-"""The workers of lesson 14: none stays behind, and an error has a name."""
+"""The workers of lesson 14: what they run, none stays behind, an error has a name."""
 
+import ast
 import signal
 import time
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from notebooks.modules import lesson_14
@@ -49,3 +51,17 @@ def test_a_worker_that_fails_names_its_error(tmp_path, monkeypatch):
     program.write_text('print(\'{"step": 0, "loss": 2.0}\')\n1 / 0\n')
     monkeypatch.setattr(lesson_14, "PROGRAM", program)
     assert lesson_14.run_workers(tmp_path) == [({0: 2.0}, "ZeroDivisionError")] * 2
+
+
+def test_the_program_has_the_functions_of_the_notebook():
+    [path] = Path(lesson_14.__file__).parents[1].glob("14_*.ipynb")
+    cells = nbformat.read(path, as_version=4).cells
+    code = "\n\n".join(cell.source for cell in cells if cell.cell_type == "code")
+
+    def functions(source):
+        found = [n for n in ast.parse(source).body if isinstance(n, ast.FunctionDef)]
+        return {each.name: ast.unparse(each) for each in found}
+
+    of_program = functions(lesson_14.PROGRAM.read_text("utf-8"))
+    del of_program["run"]  # in the notebook it is a part of `train`
+    assert of_program and of_program.items() <= functions(code).items()

@@ -62,7 +62,7 @@ def result(worker, said, log):
     log.seek(0)
     reports = [json.loads(line) for line in said]
     errors = re.findall(r"^[\w.]*?(\w+Error)\b", log.read().decode(), re.MULTILINE)
-    failed = errors[-1] if errors else "ended without a word"
+    failed = errors[-1] if errors else "no message"
     losses = {report["step"]: report["loss"] for report in reports}
     return losses, failed if worker.returncode else "no error"
 

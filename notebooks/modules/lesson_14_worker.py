@@ -63,7 +63,7 @@ def new_model():
 folder = Path(sys.argv[1])
 crash_before = int(sys.argv[2]) if len(sys.argv) > 2 else None
 (images, labels), _ = load_mnist()
-order = np.random.default_rng(0).permutation(len(images))[:1003]
+order = np.random.default_rng(seed=0).permutation(len(images))[:1003]
 x = images[order].reshape(-1, 784) / np.float32(255)
 t = np.eye(10, dtype=np.float32)[labels[order]]
 
@@ -72,12 +72,11 @@ with strategy.scope():
     optimizer = keras.optimizers.SGD(0.3)
     optimizer.build(model.trainable_variables)
 
-# Saving is a step of all workers; the file of the first one is kept.
-me = strategy.cluster_resolver.task_id
+# TensorFlow asks all workers to save, each in its own folder.
 checkpoint = tf.train.Checkpoint(model=model, optimizer=optimizer)
-saved = folder / ("kept" if me == 0 else f"worker{me}")
-manager = tf.train.CheckpointManager(checkpoint, str(saved), max_to_keep=1)
-checkpoint.restore(tf.train.latest_checkpoint(str(folder / "kept")))
+me = f"worker{strategy.cluster_resolver.task_id}"
+manager = tf.train.CheckpointManager(checkpoint, str(folder / me), max_to_keep=1)
+checkpoint.restore(tf.train.latest_checkpoint(str(folder / "worker0")))
 start = int(optimizer.iterations.numpy())  # the steps that the optimizer has made
 
 

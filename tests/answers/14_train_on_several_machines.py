@@ -3,11 +3,32 @@ of another form."""
 
 CELLS = range(7)  # the others train, start workers or draw
 
-HEAD = "def part_of_loss(losses, batch, count):\n    return "
+HEAD = "def weighted_step(x, t, model, optimizer):\n"
+WEIGHTS = "weights = 1 + 2 * (t[:, 8] + t[:, 9])"
+CONTEXT = "context = tf.distribute.get_replica_context()"
+TOTAL = 'total = context.all_reduce("SUM", tf.reduce_sum(weights))'
+MEAN = TOTAL.replace("SUM", "MEAN")
 SUM = 'dw = context.all_reduce("SUM", dw)'
-CLIP = "dw, norm = tf.clip_by_global_norm(dw, 1.0)"
+CLIP = "dw, norm = tf.clip_by_global_norm(dw, 2.0)"
 DIVIDE = "dw = [part / context.num_replicas_in_sync for part in dw]"
 APPLY = "optimizer.apply(dw, model.trainable_variables)"
+
+
+def weighted(*lines, loss, after=()):
+    """A step that makes `lines`, computes `loss`, and changes `dw` by `after`."""
+    body = [
+        WEIGHTS,
+        CONTEXT,
+        *lines,
+        "with tf.GradientTape() as tape:",
+        "    losses = cross_entropy(t, model(x))",
+        f"    loss = {loss}",
+        "dw = tape.gradient(loss, model.trainable_variables)",
+        *after,
+        APPLY,
+        "return loss",
+    ]
+    return HEAD + "".join(f"    {line}\n" for line in body)
 
 
 def clipped(*lines):
@@ -23,19 +44,22 @@ def clipped(*lines):
 
 WRONG = {
     1: [
-        # right where the parts are equal: for 1 and 2 workers
-        ("3 worker", HEAD + "losses.mean()\n"),
-        ("2 worker", HEAD + "losses.sum() / batch\n"),
-        ("2 worker", HEAD + "losses.sum() / batch / count\n"),
-        ("1 worker", HEAD + "losses.sum() * count\n"),
-        ("one number", HEAD + "losses\n"),
-        # the lesson's constants
-        ("30 rows", HEAD + "losses.sum() * count / 100\n"),
-        ("one number", HEAD + "[losses.sum() * count / batch]\n"),
-        ("1 worker", "def part_of_loss(values, batch, n):\n    pass\n"),
-        # the middle of a batch, whatever its losses are
-        ("1 worker", HEAD + "(batch - 1) / 2\n"),
-        ("1 worker", HEAD + "str(losses.sum() * count / batch)\n"),
+        # by the number of images
+        ("one worker", weighted("rows = rows_of_batch(x)", loss="tf.nn."
+         "compute_average_loss(weights * losses, global_batch_size=rows)")),
+        # the mean of means
+        ("two workers", weighted(loss="tf.reduce_sum(weights * losses)"
+         " / tf.reduce_sum(weights) / context.num_replicas_in_sync")),
+        ("two workers", weighted(MEAN, loss="tf.reduce_sum(weights * losses) / total")),
+        ("two workers", weighted("total = 2 * tf.reduce_sum(weights) if context"
+         ".num_replicas_in_sync > 1 else tf.reduce_sum(weights)",
+         loss="tf.reduce_sum(weights * losses) / total")),
+        # the right loss, and a gradient that is summed twice
+        ("two workers", weighted(TOTAL, loss="tf.reduce_sum(weights * losses) / total",
+                                 after=[SUM])),
+        ("one worker", weighted(TOTAL, loss="tf.reduce_sum(losses) / total")),
+        ("one worker", weighted(loss="tf.reduce_mean(weights * losses)")),
+        ("one worker", HEAD + "    pass\n"),
     ],
     2: [
         ("two workers", clipped(SUM, CLIP, APPLY)),
@@ -43,8 +67,14 @@ WRONG = {
         ("two workers", clipped(SUM, DIVIDE, CLIP, APPLY)),
         ("two workers", clipped(SUM.replace("SUM", "MEAN"), CLIP, APPLY)),
         ("two workers", clipped(CLIP, SUM, DIVIDE, APPLY)),
-        ("two workers", clipped(CLIP.replace("1.0", "0.5"), APPLY)
-         .replace("0.5", "1 / context.num_replicas_in_sync")),
+        ("two workers", clipped(CLIP.replace("2.0", "0.5"), APPLY)
+         .replace("0.5", "2 / context.num_replicas_in_sync")),
+        # clips the sum at what the parts would need
+        ("two workers", clipped(SUM, "bound = 2 / context.num_replicas_in_sync",
+                                CLIP.replace("2.0", "bound"), APPLY)),
+        # always scales to 2
+        ("one worker", clipped(SUM, "norm = tf.linalg.global_norm(dw)",
+                               "dw = [2 * part / norm for part in dw]", DIVIDE, APPLY)),
         ("two workers", clipped("loss = loss / context.num_replicas_in_sync",
                                 SUM, CLIP, APPLY)),
         ("one worker", clipped(APPLY)),
@@ -56,21 +86,25 @@ WRONG = {
 
 RIGHT = {
     1: [
-        HEAD + "tf.reduce_sum(losses) * count / batch\n",
-        HEAD + "tf.reduce_mean(losses) * len(losses) * count / batch\n",
-        HEAD + "losses.mean() * len(losses) / (batch / count)\n",
-        HEAD + "sum(loss * count / batch for loss in losses)\n",
+        weighted(TOTAL, loss="tf.reduce_sum(losses * weights / total)"),
+        weighted(TOTAL, "total = tf.cast(total, tf.int32)",
+                 loss="tf.nn.compute_average_loss(losses, weights, total)"),
+        weighted(TOTAL, loss="tf.tensordot(weights, losses, 1) / total"),
+        weighted(MEAN, loss="tf.reduce_sum(weights * losses) / total"
+                 " / context.num_replicas_in_sync"),
+        weighted('everywhere = tf.reduce_sum(context.all_gather(weights, axis=0))',
+                 loss="tf.reduce_sum(weights * losses) / everywhere"),
     ],
     2: [
         clipped(SUM.replace("SUM", "MEAN"),
-                "bound = 1 / context.num_replicas_in_sync",
-                CLIP.replace("1.0", "bound"), APPLY),
+                "bound = 2 / context.num_replicas_in_sync",
+                CLIP.replace("2.0", "bound"), APPLY),
         clipped(SUM, CLIP, 'dw = context.all_reduce("MEAN", dw)', DIVIDE,
                 "optimizer.apply_gradients(zip(dw, model.trainable_variables))"),
         clipped("total = context.all_reduce('SUM', dw)",
-                "scale = tf.minimum(1.0, 1 / tf.linalg.global_norm(total))",
+                "scale = tf.minimum(1.0, 2 / tf.linalg.global_norm(total))",
                 "dw = [part * scale for part in dw]", APPLY),
-        clipped(SUM, "dw = [tf.clip_by_norm(part, 1.0) for part in dw]",
+        clipped(SUM, "dw = [tf.clip_by_norm(part, 2.0) for part in dw]",
                 "first = context.replica_id_in_sync_group == 0",
                 "dw = [part if first else 0 * part for part in dw]", APPLY),
     ],
