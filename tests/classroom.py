@@ -77,22 +77,19 @@ class Classroom:
 
     def answer(self, number, code):
         """What exercise `number` says to this code in the place of the stub."""
-        _, check, _ = self.exercises[number - 1]
-        try:
-            self.run(code, "answer")
-            return self.run(check.source, "check")
-        finally:
-            self.names.clear()
-            self.names.update(self.before)
+        check = self.exercises[number - 1][1].source
+        return self.say(code, check)
 
     def solved(self, number):
-        stub, check, solution = self.exercises[number - 1]
-        calls = ast.parse(check.source)
-        calls.body.pop()  # the call with the stub's names
+        stub, check, solution = (cell.source for cell in self.exercises[number - 1])
+        check = ast.parse(check)
+        check.body.pop()  # the call with the stub's names
+        return self.say(stub, ast.unparse(check), solution)
+
+    def say(self, *sources):
+        """What the last of these cells prints; the names are afterwards as before."""
         try:
-            self.run(stub.source, "stub")
-            self.run(ast.unparse(calls), "check")
-            return self.run(solution.source, "solution")
+            return [self.run(source, "answer") for source in sources][-1]
         finally:
             self.names.clear()
             self.names.update(self.before)

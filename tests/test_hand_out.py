@@ -1,13 +1,12 @@
 """What students get: no solutions, no teachers' notes, and all that a lesson needs."""
 
-import asyncio
 import re
 import shutil
 from pathlib import Path
 
 import nbformat
 import pytest
-from nbclient import NotebookClient
+from nbconvert.preprocessors import ExecutePreprocessor
 
 import hand_ins
 from lesson_rules import Lesson, lesson_paths, output_text, tags
@@ -26,180 +25,108 @@ def handed_out(tmp_path_factory):
     return folder
 
 
-def test_every_lesson_is_handed_out_with_what_it_reads(handed_out):
-    names = {path.name for path in handed_out.glob("*.ipynb")}
-    assert names == {path.name for path in LESSONS}
-    for name in ("utils.py", "requirements.txt", "data/mnist_sample.npz"):
-        assert (handed_out / name).read_bytes() == (ROOT / name).read_bytes()
-    sources = {path.name for path in (ROOT / "notebooks").glob("cpp/*.cc")}
-    assert {path.name for path in handed_out.glob("cpp/*.cc")} == sources
-    for folder in (ROOT / "custom_ops", ROOT / "notebooks" / "modules"):
-        files, given = (
-            {path.name for path in place.iterdir() if path.is_file()}
-            for place in (folder, handed_out / folder.name)
-        )
-        assert given == files and files
-    # Answers to the exercises, and the template with its solutions, stay here.
-    assert not list(handed_out.glob("**/answers")) + list(handed_out.glob("**/tests"))
-    assert not list(handed_out.glob("**/template")) + list(handed_out.glob("**/*.pyc"))
+def test_what_a_lesson_reads_comes_along_and_no_answers(handed_out):
+    def files(folder, pattern):
+        return {path.relative_to(folder): path.read_bytes()
+                for path in folder.glob(pattern) if path.is_file()}  # fmt: skip
+
+    assert {p.name for p in handed_out.glob("*.ipynb")} == {p.name for p in LESSONS}
+    for pattern in "utils.py", "requirements.txt", "custom_ops/**/*.py", "data/*.npz":
+        assert files(handed_out, pattern) == files(ROOT, pattern) != {}
+    for pattern in "cpp/*.cc", "modules/*.py":
+        assert files(handed_out, pattern) == files(ROOT / "notebooks", pattern) != {}
+    for other in "answers", "tests", "template", "*.pyc":
+        assert not list(handed_out.glob(f"**/{other}"))
 
 
 @each_lesson
-def test_no_solution_no_teachers_note_no_output(handed_out, lesson):
-    everything = (handed_out / lesson.name).read_text("utf-8")
-    assert "_solution" not in everything
-    assert "solution below" not in everything
-    assert "for teachers" not in everything.lower()
+def test_code_is_that_of_the_lesson_without_solutions_and_outputs(handed_out, lesson):
+    kept = [cell for cell in Lesson(lesson).code if "solution" not in tags(cell)]
     given = Lesson(handed_out / lesson.name)
-    solutions = Lesson(lesson).tagged("solution")
-    assert solutions and not given.tagged("solution")
-    assert not {cell.id for cell in solutions} & {cell.id for cell in given.cells}
-    for cell in given.code:
-        assert cell.outputs == [] and cell.execution_count is None
-        for solution in solutions:
-            assert solution.source.strip() not in cell.source
-    assert all(cell.source.strip() for cell in given.cells)
+    assert [(c.id, c.source) for c in given.code] == [(c.id, c.source) for c in kept]
+    assert not any(cell.outputs or cell.execution_count for cell in given.code)
+    assert "_solution" not in given.path.read_text("utf-8")
 
 
 @each_lesson
-def test_stubs_checks_and_all_other_code_are_those_of_the_lesson(handed_out, lesson):
-    given = [(cell.id, cell.source) for cell in Lesson(handed_out / lesson.name).code]
-    assert given == [
-        (cell.id, cell.source)
-        for cell in Lesson(lesson).code
-        if "solution" not in tags(cell)
-    ]
-
-
-@each_lesson
-def test_text_loses_nothing_else(handed_out, lesson):
-    """Without notes for teachers and links, each text cell says what it said."""
-
+def test_text_loses_what_speaks_to_teachers_and_nothing_else(handed_out, lesson):
     def words(markdown):
-        markdown = re.sub(r"\]\([^)]*\)|[\[\]!]", "", markdown)
-        markdown = markdown.replace("The solution below it is folded.", "")
-        paragraphs = re.split(r"\n(?!>)", markdown)
-        return " ".join(
-            part
-            for part in map(str.strip, paragraphs)
-            if not part.startswith("> **For teachers.")
-        ).split()
+        bare = re.sub(r"\]\([^)]*\)|[\[\]!]", "", markdown)  # links become text
+        return bare.replace("The solution below it is folded.", "").split()
 
-    given = {cell.id: cell for cell in Lesson(handed_out / lesson.name).text}
-    for cell in Lesson(lesson).text:
-        left = given[cell.id].source if cell.id in given else ""
-        assert words(left) == words(cell.source)
-
-
-@each_lesson
-def test_pictures_and_links_lead_somewhere(handed_out, lesson):
     path = handed_out / lesson.name
-    for cell in Lesson(path).text:
-        assert not list(broken_links(cell.source, path, handed_out))
+    given = {cell.id: cell.source for cell in Lesson(path).text}
+    assert all(text.strip() for text in given.values())
+    for cell in Lesson(lesson).text:
+        parts = re.split(r"\n(?!>)", cell.source)
+        kept = [part for part in parts if not part.startswith("> **For teachers.")]
+        assert words(given.get(cell.id, "")) == words("\n".join(kept))
+        assert not list(broken_links(given.get(cell.id, ""), path, handed_out))
+    assert "for teachers" not in " ".join(given.values()).lower()
 
 
 @each_lesson
 def test_nbgrader_is_told_about_every_code_cell(handed_out, lesson):
     given = Lesson(handed_out / lesson.name)
-    told = [cell.metadata.nbgrader for cell in given.code]
-    assert len({cell.grade_id for cell in told}) == len(told)
-    worth = [cell.points for cell in told if cell.grade]
-    assert worth == [hand_out.POINTS] * len(given.tagged("exercise"))
+    assert len({cell.metadata.nbgrader.grade_id for cell in given.code}) == len(
+        given.code
+    )
     for cell in given.code:
         about = cell.metadata.nbgrader
-        assert about.solution == ("exercise" in tags(cell))
+        assert about.solution == ("exercise" in tags(cell)) != about.locked
         assert about.grade == ("check" in tags(cell))
-        assert about.locked != about.solution
+        assert about.get("points", 0) == about.grade
 
 
-def the_check_answers_the_stub(handed_out, lesson, folder):
-    """Run the lesson in a folder of its own, to the answer of the first check."""
-    shutil.copytree(handed_out, folder)
+@pytest.mark.parametrize(
+    "lesson",
+    [pytest.param(LESSONS[0], marks=pytest.mark.slow)]
+    + [pytest.param(path, marks=pytest.mark.teaching) for path in LESSONS[1:]],
+    ids=lambda path: path.stem,
+)
+def test_a_lesson_runs_to_its_first_check_wherever_it_lies(
+    handed_out, lesson, tmp_path
+):
+    """One of them is enough for each day: the code is that of the lessons."""
+    folder = shutil.copytree(handed_out, tmp_path / "elsewhere")
     notebook = nbformat.read(folder / lesson.name, as_version=4)
-    kinds = [tags(cell) for cell in notebook.cells]
-    first = next(place for place, kind in enumerate(kinds) if "check" in kind)
-    assert "exercise" in kinds[first - 1]
+    first = next(n for n, cell in enumerate(notebook.cells) if "check" in tags(cell))
     del notebook.cells[first + 1 :]
-    asyncio.run(run(notebook, folder))
+    run = ExecutePreprocessor(timeout=300, kernel_name="python3")
+    run.preprocess(notebook, {"metadata": {"path": str(folder)}})
     said = output_text(notebook.cells[first])
     assert said.startswith("not yet: ")
     assert said == output_text(Lesson(lesson).tagged("check")[0])
 
 
-@pytest.mark.slow
-def test_a_lesson_runs_to_its_first_exercise(handed_out, tmp_path):
-    """One lesson: its code and that of the others is that of the lessons, as the
-    tests above say, and that is run as it is when the lessons are tested."""
-    the_check_answers_the_stub(handed_out, LESSONS[0], tmp_path / "elsewhere")
-
-
-@pytest.mark.teaching
-@pytest.mark.parametrize("lesson", LESSONS[1:], ids=lambda path: path.stem)
-def test_the_others_run_to_their_first_exercise_too(handed_out, lesson, tmp_path):
-    the_check_answers_the_stub(handed_out, lesson, tmp_path / "elsewhere")
-
-
-async def run(notebook, folder):
-    """Fails with the error of the first cell that is not meant to fail."""
-    await NotebookClient(
-        notebook,
-        timeout=300,
-        kernel_name="python3",
-        resources={"metadata": {"path": str(folder)}},
-    ).async_execute()
-
-
 @each_lesson
 def test_each_solution_can_be_handed_in(lesson):
     """tests/teaching has them graded; this says early which lesson cannot be."""
-    codes = hand_ins.answers(lesson)
-    assert len(codes) == len(Lesson(lesson).tagged("exercise"))
-    for stub, code in zip(Lesson(lesson).tagged("exercise"), codes, strict=True):
+    stubs = Lesson(lesson).tagged("exercise")
+    for stub, code in zip(stubs, hand_ins.answers(lesson), strict=True):
         assert code != stub.source
 
 
-def test_one_lesson_alone_has_no_links_to_the_others(tmp_path):
-    (path,) = hand_out.hand_out(tmp_path / "one", ["01"])
-    assert path.name == "01_learn_identity_matrix.ipynb"
-    texts = [cell.source for cell in Lesson(path).text]
-    assert not any(".ipynb" in text for text in texts)
-    assert "**Needs** lesson 00 ·" in texts[0]
-    assert not list(broken_links("\n".join(texts), path, path.parent))
+def test_links_to_lessons_that_do_not_come_along_become_text(tmp_path):
+    (alone,) = hand_out.hand_out(tmp_path / "one", ["01"])
+    text = "\n".join(cell.source for cell in Lesson(alone).text)
+    assert ".ipynb" not in text and "**Needs** lesson 00 ·" in text
+    _, beside = hand_out.hand_out(tmp_path / "two", ["01", "00"])
+    assert "(00_start_here.ipynb)" in Lesson(beside).text[0].source
 
 
-def test_links_to_lessons_that_come_along_stay(tmp_path):
-    path, _ = hand_out.hand_out(tmp_path / "two", ["01", "00"])
-    assert path.name == "00_start_here.ipynb"
-    assert "(01_learn_identity_matrix.ipynb)" in Lesson(path).text[0].source
-
-
-@pytest.mark.parametrize(
-    "note",
-    [
-        "> **For teachers.** Answer: 3.",
-        "> **For teachers.** Ask.\n> The answer is 3.\n>\n> - that is 3",
-        ">**For teachers.** Answer: 3.\n> More of 3.",
-        "> **Note.** Kept.\n>\n> **For teachers.** Answer: 3.\n> **Hint.** It is 3.",
-    ],
-)
-def test_a_note_for_teachers_goes_to_its_last_line(note):
-    text = f"Before.\n\n{note}\n\nAfter.\n\n> **Watch out.** This stays."
-    cell = nbformat.v4.new_markdown_cell(text)
+def test_a_note_for_teachers_goes_to_its_last_line():
+    note = "> **For teachers.** Ask.\n> The answer is 3.\n>\n> - that is 3"
+    kept = "Before.\n\n> **Note.** Kept.\n>\n{}\n\nAfter.\n\n> **Watch out.** Stays."
+    cell = nbformat.v4.new_markdown_cell(kept.format(note))
     hand_out.ForStudents(set()).preprocess_cell(cell, {}, 0)
-    assert "3" not in cell.source and "teachers" not in cell.source
-    for kept in ("Before.", "After.", "> **Watch out.** This stays."):
-        assert kept in cell.source
-    assert ("Kept." in cell.source) == ("Kept." in note)
+    assert cell.source.split() == kept.format("").split()
 
 
-def test_nothing_is_overwritten(tmp_path):
+def test_nothing_is_overwritten_and_an_unknown_lesson_is_named(tmp_path):
     (tmp_path / "mine.txt").write_text("kept")
     with pytest.raises(SystemExit, match="is not empty"):
         hand_out.hand_out(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
-
-
-def test_an_unknown_lesson_is_named(tmp_path):
     with pytest.raises(SystemExit, match="no lesson 77; there are: 00, 01"):
         hand_out.hand_out(tmp_path / "new", ["01", "77"])
-    assert not (tmp_path / "new").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]

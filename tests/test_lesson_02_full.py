@@ -17,7 +17,17 @@ pytestmark = pytest.mark.slow
 
 
 def lesson_namespace(source, until, lesson="02_classify_mnist"):
-    """Run the lesson's code with `source` as its data, to the cell tagged `until`."""
+    """Run the lesson's code with `source` as its data, to the cell tagged `until`.
+
+    As a kernel does, in the folder of the lessons.
+    """
+    with pytest.MonkeyPatch.context() as patch, np.errstate():
+        patch.chdir(ROOT / "notebooks")
+        patch.syspath_prepend(ROOT / "notebooks")
+        return run_lesson(source, until, lesson)
+
+
+def run_lesson(source, until, lesson):
     notebook = nbformat.read(ROOT / "notebooks" / f"{lesson}.ipynb", 4)
     names = {}
     for cell in notebook.cells:
@@ -38,14 +48,6 @@ def lesson_namespace(source, until, lesson="02_classify_mnist"):
     raise AssertionError(f"{lesson} has no cell tagged {until}")
 
 
-@pytest.fixture(autouse=True)
-def in_the_project(monkeypatch):
-    monkeypatch.chdir(ROOT / "notebooks")
-    monkeypatch.syspath_prepend(ROOT / "notebooks")
-    with np.errstate():  # what a lesson sets for itself
-        yield
-
-
 @pytest.mark.skipif(
     not WHOLE.exists(), reason="the whole of MNIST is not at ../shared/data/mnist.npz"
 )
@@ -62,17 +64,9 @@ def wrong_and_sure():
     return y, t, 1 - 2 * t
 
 
-def learns(train_accuracies, weights):
-    assert np.isfinite(weights).all()
-    assert np.mean(train_accuracies[-20:]) > 0.85
-
-
 @pytest.fixture(scope="module")
 def lesson_02():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(ROOT / "notebooks")
-        patch.syspath_prepend(ROOT / "notebooks")
-        yield lesson_namespace("sample", until="cross-entropy")
+    return lesson_namespace("sample", until="cross-entropy")
 
 
 def test_lesson_02_has_the_right_gradient_for_confident_mistakes(lesson_02):
@@ -81,7 +75,7 @@ def test_lesson_02_has_the_right_gradient_for_confident_mistakes(lesson_02):
     assert np.allclose(dy, expected)
 
 
-@pytest.mark.parametrize("size", [1, 1e4, 1e7, 1e12])
+@pytest.mark.parametrize("size", [1, 1e12])
 def test_lesson_02_has_the_loss_of_tensorflow(lesson_02, size):
     rng = np.random.default_rng(0)
     y = np.float32(size * rng.normal(size=(50, 10)))
@@ -119,4 +113,4 @@ def test_no_form_of_lesson_10_stops_learning():
         step = names["make_step"](multiply, op, rate=1.0)
         w, b = map(np.array, names["loop_in_graph"](step)(*names["start"], few))
         right = np.argmax(x[few[-20:]] @ w + b, axis=-1) == digits[few[-20:]]
-        learns(right.mean(axis=1), w)
+        assert np.isfinite(w).all() and right.mean() > 0.85

@@ -22,17 +22,10 @@ def test_ink_is_brought_to_the_middle_as_in_mnist():
     middle = centred(ink)
     assert np.abs(np.argwhere(middle).mean(axis=0) - 14).max() <= 0.5
     assert middle.sum() == ink.sum() and not centred(BLANK).any()
-    images, _ = load_mnist()[1]
-    for image in images[:50]:  # MNIST's own are there already
-        rows = centred(image / 255)
-        assert (
-            min(
-                np.abs(np.roll(rows, (i, j), (0, 1)) - image / 255).max()
-                for i in (-1, 0, 1)
-                for j in (-1, 0, 1)
-            )
-            < 1e-6
-        )
+    near = [(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1)]
+    for image in load_mnist()[1][0][:50] / 255:  # MNIST's own are there already
+        moved = [np.roll(centred(image), way, (0, 1)) for way in near]
+        assert any(np.allclose(picture, image) for picture in moved)
 
 
 def read_two(picture):
@@ -52,9 +45,8 @@ def test_the_mouse_draws_while_its_button_is_down():
     assert pad.ink[20, 20] == 0
 
 
-def test_fingers_and_buttons():
-    images, labels = load_mnist()[1]
-    samples = [np.float32(images[labels == digit][0]) / 255 for digit in range(10)]
+def test_a_finger_draws_and_buttons_load_a_sample_and_clear():
+    samples = np.float32(load_mnist()[1][0][:10]) / 255
     pad = DigitPad(read_two, samples)
     pad.start([(10 * SCALE, 10 * SCALE), (0, 0)])
     assert pad.ink[10, 10] > 0

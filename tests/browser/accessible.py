@@ -7,9 +7,6 @@ nbconvert's "No description has been provided", so the words are looked at here.
 WCAG = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
 COLOURS = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
 WORDS = 3  # that say what is seen, at least
-ALTERNATIVES = """scope => [...document.querySelectorAll(`${scope} img`)]
-    .filter(picture => !picture.closest('[aria-hidden=true]'))
-    .map(picture => picture.getAttribute('alt') ?? '')"""
 # Code is made of thousands of pieces in a dozen looks. One piece of each look stays,
 # the others become plain text, and of the formulas three stay: axe-core takes 2 s for
 # such a page, and 13 s for all of it.
@@ -33,8 +30,8 @@ THIN = """() => {
 def keeps_out(page, scope="html"):
     """A sentence for each thing that keeps people out, in light and in dark.
 
-    What does not depend on colours is looked for in light alone. The page cannot be
-    used afterwards.
+    What does not depend on colours is looked for in light alone. Code and formulas
+    are not what they were afterwards.
     """
     from axe_playwright_python.sync_playwright import Axe  # not everybody has it
 
@@ -44,7 +41,7 @@ def keeps_out(page, scope="html"):
         page.emulate_media(color_scheme=scheme)
         options = {"resultTypes": ["violations"], "runOnly": rules}
         for rule in Axe().run(page, scope, options).response["violations"]:
-            said = {advice(node): node for node in rule["nodes"]}
+            said = {" ".join(n["failureSummary"].split()): n for n in rule["nodes"]}
             places = [f"{text}\n    {said[text]['html'][:200]}" for text in said]
             times = f"{len(rule['nodes'])} times"
             yield "\n  ".join([f"{scheme}: {rule['id']}, {times}", *places])
@@ -52,11 +49,8 @@ def keeps_out(page, scope="html"):
 
 def wordless(page, scope):
     """A sentence for each picture that has no words in its place."""
-    for text in page.evaluate(ALTERNATIVES, scope):
+    hidden = "[aria-hidden=true], [aria-hidden=true] *"
+    for picture in page.locator(f"{scope} img:not({hidden})").all():
+        text = picture.get_attribute("alt") or ""
         if len(text.split()) < WORDS or text.startswith("No description"):
             yield f"a picture without words: {text!r}"
-
-
-def advice(node):
-    """What axe-core advises for an element, in one line."""
-    return " ".join(node.get("failureSummary", "").split())

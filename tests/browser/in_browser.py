@@ -1,34 +1,24 @@
-"""Tools of the tests in a browser: Chromium, a wall around it, JupyterLab, a copy.
+"""Tools of the tests in a browser: a wall around it, a copy of the project, a tab.
 
 Nothing may leave the machine: the browser, the Jupyter server and its kernels have
 a proxy on loopback that refuses and records whatever they ask of it.
 """
 
-import contextlib
-import json
 import os
 import re
 import shlex
 import shutil
 import socketserver
-import subprocess
 import sys
-import time
 import urllib.request
-from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import nbformat
-
 ROOT = Path(__file__).resolve().parents[2]
+LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 ARTEFACTS = Path(__file__).with_name("artefacts")
 MINUTE = 60
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-ON_MACOS = (
-    "/Applications/Chromium.app/Contents/MacOS/Chromium",
-    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-)
 ARGUMENTS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
     "--disable-background-networking --disable-component-update --disable-sync"
@@ -38,40 +28,15 @@ ARGUMENTS = (
 HOUSEKEEPING = re.compile(r"[/ .](google|googleapis|gvt1|gstatic)\.com\b")
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 OWN_FOLDERS = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "KERAS_HOME")
-PACKAGES = {
-    "playwright": "playwright",
-    "axe_playwright_python": "axe-playwright-python",
-    "sphinx": "sphinx",
-    "myst_nb": "myst-nb",
-    "furo": "furo",
-    "sphinx-mathjax-offline": "sphinx-mathjax-offline",
-    "sphinx_revealjs": "sphinx-revealjs",
-}
-NOT_COPIED = (
-    ".git .venv* .nox .tox _build artefacts __pycache__ .ipynb_checkpoints "
-    ".pytest_cache .ruff_cache .hypothesis"
-).split()
+NOT_COPIED = shutil.ignore_patterns(
+    *".git .venv* .nox .tox _build artefacts __pycache__ .ipynb_checkpoints "
+    ".pytest_cache .ruff_cache .hypothesis".split()
+)
 
 
 def find_chromium():
-    named = os.environ.get("CHROMIUM")
-    found = [named] if named else [*map(shutil.which, NAMES), *ON_MACOS]
-    return next((path for path in found if path and Path(path).is_file()), None)
-
-
-def whats_missing():
-    missing = [name for module, name in PACKAGES.items() if not find_spec(module)]
-    if missing:
-        return (
-            f"the tests in a browser need {', '.join(missing)}: "
-            "pip install -r tests/browser/requirements.txt"
-        )
-    if not find_chromium():
-        return (
-            "the tests in a browser need Chromium: on Debian apt-get install "
-            "chromium, or name the program in the variable CHROMIUM"
-        )
-    return ""
+    found = filter(None, map(shutil.which, NAMES))
+    return os.environ.get("CHROMIUM") or next(found, None)
 
 
 class Wall(socketserver.ThreadingTCPServer):
@@ -96,59 +61,71 @@ class Tab:
 
     Attributes:
         page: Playwright's page.
-        outside: what left loopback, or would have, had the wall not been there.
         files: the files that were read.
-        errors: what the page's scripts threw.
     """
 
-    def __init__(self, page, wall):
-        self.page, self.wall = page, wall
-        self.requests, self.errors, self.files = [], [], set()
-        wall.asked.clear()
-        page.context.on("request", self.note)
-        page.on("websocket", self.note)
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
-
-    @classmethod
-    @contextlib.contextmanager
-    def of(cls, browser, wall):
-        """A tab with a profile of its own, which is closed in the end."""
-        context = browser.new_context(viewport={"width": 1280, "height": 900})
+    def __init__(self, context, wall):
         context.set_default_timeout(3 * MINUTE * 1000)
-        yield cls(context.new_page(), wall)
-        context.close()
+        self.page, self.wall = context.new_page(), wall
+        self.requests, self.errors, self.files = set(), [], set()
+        wall.asked.clear()
+        context.on("request", self.note)
+        self.page.on("websocket", self.note)
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
 
     def note(self, request):
         url = urlsplit(request.url)
         if url.scheme == "file":
-            self.files.add(urllib.request.url2pathname(url.path))
+            self.files.add(Path(urllib.request.url2pathname(url.path)).resolve())
         elif url.scheme not in ("data", "blob", "about"):
             if url.hostname not in LOOPBACK:
-                self.requests.append(request.url)
+                self.requests.add(request.url)
 
-    @property
-    def outside(self):
-        asked = [line for line in self.wall.asked if not HOUSEKEEPING.search(line)]
-        return [*self.requests, *asked]
+    def complaints(self, scope, notebook=None):
+        """What is wrong with a page: formulas, pictures, scripts, who was asked."""
+        found = self.page.evaluate(LOOK, scope)
+        if notebook and found["formulas"] != formulas(notebook):
+            yield f"{formulas(notebook)} formulas are written, not {found['formulas']}"
+        yield from (f"a formula is broken: {text!r}" for text in found["wrong"])
+        yield from (f"a formula is not to be seen: {text!r}" for text in found["flat"])
+        yield from (f"a picture was not found: {name}" for name in found["bad"])
+        yield from (f"a script failed: {error}" for error in self.errors)
+        asked = {line for line in self.wall.asked if not HOUSEKEEPING.search(line)}
+        yield from (f"it left the machine: {one}" for one in asked | self.requests)
 
-    def forget(self):
-        for noted in (self.requests, self.wall.asked, self.errors, self.files):
-            noted.clear()
-
-    def keep(self, name, full=False):
-        """Keep a screenshot, for people to look at."""
+    def keep_views(self, name, *selectors):
+        """Keep screenshots of the top and of what is selected, for people to see."""
         ARTEFACTS.mkdir(exist_ok=True)
-        self.page.screenshot(path=ARTEFACTS / f"{name}.png", full_page=full)
+        self.page.screenshot(path=ARTEFACTS / f"{name}-top.png")
+        for number, found in enumerate(map(self.page.locator, selectors), start=1):
+            if found.count():
+                found.first.scroll_into_view_if_needed()
+                self.page.screenshot(path=ARTEFACTS / f"{name}-{number}.png")
 
 
-def copy_of_project(folder):
-    """The project as others get it, in a place of its own."""
-    ignored = shutil.ignore_patterns(*NOT_COPIED)
-    return Path(shutil.copytree(ROOT, folder, ignore=ignored))
+# Formulas that MathJax gave up on, wholly (merror) or in part (names that it does
+# not know are set in red), or that have no size; and pictures that are not there.
+LOOK = """scope => {
+    const all = selector => [...document.querySelectorAll(`${scope} ${selector}`)];
+    const formulas = all('mjx-container');
+    const wrong = formulas.filter(m => m.querySelector(
+        'merror, mjx-merror, [data-mml-node="merror"], [data-mjx-error], '
+        + '[mathcolor="red"], [fill="red"], [stroke="red"], [style*="color: red"]'));
+    const flat = formulas.filter(m => !m.closest('aside, details')
+        && !m.querySelector('svg, mjx-math')?.getBoundingClientRect().width);
+    const bad = all('img').filter(i => !(i.complete && i.naturalWidth > 0));
+    return {formulas: formulas.length, wrong: wrong.map(m => m.textContent),
+        flat: flat.map(m => m.textContent),
+        bad: bad.map(i => i.alt || i.src.slice(0, 80))};
+}"""
 
 
-def own_environment(folder, wall):
-    """An environment without the user's settings, and with no way out."""
+def copy_of_project(folder, wall):
+    """The project as others get it, and an environment to run its commands in.
+
+    The environment is without the user's settings, and has no way out.
+    """
+    tree = Path(shutil.copytree(ROOT, folder / "project", ignore=NOT_COPIED))
     environment = {
         name: value
         for name, value in os.environ.items()
@@ -160,113 +137,19 @@ def own_environment(folder, wall):
         environment[name] = environment[name.upper()] = wall.address
     environment["no_proxy"] = environment["NO_PROXY"] = ",".join(LOOPBACK)
     environment["CUDA_VISIBLE_DEVICES"] = "-1"
-    return environment
+    return tree, environment
 
 
-def documented(program, *others):
-    """The command of the README or the teacher's page that calls the program, in words.
+def documented(program):
+    """The command of the README or the teacher's page that begins so, in words.
 
-    What comes before (installing) is left out, and the program is taken from the
-    environment that the tests run in.
+    Its program is taken from the environment that the tests run in.
     """
-    pages = (ROOT / "README.md", ROOT / "teaching" / "README.md")
+    pages = ROOT / "README.md", ROOT / "teaching" / "README.md"
     text = "\n".join(page.read_text("utf-8") for page in pages)
-    found = [
-        command.strip()
-        for block in re.findall(r"^```bash\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-        for line in block.splitlines()
-        for command in line.split("&&")
-        if all(word in command for word in (f".venv/bin/{program}", *others))
-    ]
-    assert len(found) == 1, f"the pages have {len(found)} commands for {program}"
-    name, *words = shlex.split(found[0])
-    return [str(Path(sys.executable).with_name(Path(name).name)), *words]
-
-
-# Where the interface would wait for an answer, ask the network, or leave cells out
-# of the page until they are scrolled to.
-LAB_SETTINGS = {
-    "apputils-extension/notification": {
-        "fetchNews": "false",
-        "checkForUpdates": False,
-    },
-    "notebook-extension/tracker": {"windowingMode": "none"},
-    "docmanager-extension/plugin": {"autosave": False},
-}
-
-
-class Lab:
-    """A JupyterLab on a copy of the project whose notebooks have no outputs."""
-
-    def __init__(self, folder, wall):
-        self.tree = copy_of_project(folder / "project")
-        self.notebooks = self.tree / "notebooks"
-        for path in self.notebooks.glob("*.ipynb"):
-            notebook = nbformat.read(path, as_version=4)
-            self.write(path.name, notebook)
-        environment = own_environment(folder, wall)
-        settings = Path(environment["JUPYTER_CONFIG_DIR"], "lab", "user-settings")
-        for name, values in LAB_SETTINGS.items():
-            file = settings / "@jupyterlab" / f"{name}.jupyterlab-settings"
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(json.dumps(values))
-        command = [*documented("jupyter lab"), "--no-browser", "--ServerApp.port=0"]
-        command += ["--LabApp.expose_app_in_browser=True", "--LabApp.news_url=None"]
-        if hasattr(os, "getuid") and os.getuid() == 0:
-            command.append("--allow-root")
-        self.log = folder / "lab.log"
-        with self.log.open("w") as log:
-            self.process = subprocess.Popen(
-                command, cwd=self.tree, env=environment, stdout=log, stderr=log
-            )
-        self.runtime = Path(environment["JUPYTER_RUNTIME_DIR"])
-        self.server = self.wait_for_server()
-
-    def wait_for_server(self):
-        end = time.monotonic() + 3 * MINUTE
-        while time.monotonic() < end and self.process.poll() is None:
-            for file in self.runtime.glob("jpserver-*.json"):
-                try:
-                    server = json.loads(file.read_text())
-                    self.ask(server, "api/status")
-                    return server
-                except (OSError, ValueError):
-                    pass  # half written, or not listening yet
-            time.sleep(0.3)
-        self.stop()
-        raise RuntimeError(f"JupyterLab did not start:\n{self.log.read_text()}")
-
-    @staticmethod
-    def ask(server, path):
-        url = f"{server['url']}{path}?token={server['token']}"
-        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with direct.open(url, timeout=MINUTE) as answer:
-            return json.load(answer)
-
-    def kernels(self):
-        return self.ask(self.server, "api/kernels")
-
-    @property
-    def address(self):
-        return f"{self.server['url']}lab?reset&token={self.server['token']}"
-
-    def write(self, name, notebook):
-        """Write a notebook without its outputs."""
-        for cell in notebook.cells:
-            if cell.cell_type == "code":
-                cell.outputs, cell.execution_count = [], None
-        notebook.metadata.pop("widgets", None)
-        nbformat.write(notebook, self.notebooks / name)
-
-    def stop(self):
-        self.process.terminate()
-        try:
-            self.process.wait(MINUTE)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-
-
-# ------------------------------------------------- what notebooks and pages hold
+    (command,) = set(re.findall(rf"\.venv/bin/({program}\b.*)", text))
+    name, *words = shlex.split(command)
+    return [str(Path(sys.executable).with_name(name)), *words]
 
 
 def formulas(notebook):
@@ -279,47 +162,7 @@ def formulas(notebook):
     return count
 
 
-def has_picture(cell):
-    """Whether a code cell's stored outputs hold a picture."""
-    return any(
-        name.startswith("image/")
-        for output in cell.get("outputs", [])
-        for name in output.get("data", {})
-    )
-
-
-def has_widget(cell):
-    kind = "application/vnd.jupyter.widget-view+json"
-    return any(kind in output.get("data", {}) for output in cell.get("outputs", []))
-
-
-# Formulas that MathJax gave up on, wholly (merror) or in part (names that it does
-# not know are set in red), or that have no size.
-MATHEMATICS = """scope => {
-    const made = [...document.querySelectorAll(`${scope} mjx-container`)];
-    const wrong = made.filter(m => m.querySelector(
-        'merror, mjx-merror, [data-mml-node="merror"], [data-mjx-error], '
-        + '[mathcolor="red"], [fill="red"], [stroke="red"], [style*="color: red"]'));
-    const flat = made.filter(m => m.checkVisibility()
-        && !m.querySelector('svg, mjx-math')?.getBoundingClientRect().width);
-    return {made: made.length, wrong: wrong.map(m => m.textContent), flat: flat.length};
-}"""
-PICTURES = """scope => {
-    const all = [...document.querySelectorAll(`${scope} img`)];
-    const bad = all.filter(i => !(i.complete && i.naturalWidth > 0));
-    return {all: all.length, bad: bad.map(i => i.alt || i.src.slice(0, 80))};
-}"""
-
-
-def page_complaints(page, notebook, scope):
-    """What is wrong with the mathematics and the pictures of a notebook's page."""
-    mathematics = page.evaluate(MATHEMATICS, scope)
-    expected = formulas(notebook)
-    if mathematics["made"] != expected:
-        yield f"{expected} formulas are written, {mathematics['made']} were set"
-    for text in mathematics["wrong"]:
-        yield f"a formula is broken: {text!r}"
-    if mathematics["flat"]:
-        yield f"{mathematics['flat']} formulas have no width"
-    for name in page.evaluate(PICTURES, scope)["bad"]:
-        yield f"a picture was not found: {name}"
+def has_output(cell, kind):
+    """Whether a cell's stored outputs hold data whose name begins so."""
+    data = [output.get("data", {}) for output in cell.get("outputs", [])]
+    return any(name.startswith(kind) for one in data for name in one)

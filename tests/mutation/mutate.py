@@ -12,6 +12,7 @@ not touched: the mutants live in copies.
 """
 
 import argparse
+import contextlib
 import difflib
 import os
 import queue
@@ -20,10 +21,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 import cosmic_ray.plugins
 import pytest
@@ -34,7 +35,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MODULES = sorted((ROOT / "custom_ops").rglob("*.py"))
 AT_LEAST = 3  # mutants of each module, where it has as many
 ENOUGH = 0.92  # of the mutants have to be killed
-SLOW = 1200  # seconds, at most, for the slow tests of a module
+SECONDS = 600  # at most, for the tests of a module
 # The tests of each module, by the beginning of its path in custom_ops/; what fits best
 # comes first, since the first failure ends the run.
 TESTS = {
@@ -56,131 +57,95 @@ LEFT_OUT = shutil.ignore_patterns(
 )
 
 
-class Mutant:
+class Mutant(NamedTuple):
     """One change; `text` is the whole module with it."""
 
-    def __init__(self, path, line, kind, source, text):
-        self.path, self.line, self.kind, self.text = path, line, kind, text
-        self.diff = [
-            changed
-            for changed in difflib.unified_diff(
-                source.splitlines(), text.splitlines(), lineterm="", n=0
-            )
-            if changed[:1] in "+-" and changed[:3] not in ("+++", "---")
-        ]
+    path: Path
+    line: int
+    kind: str
+    text: str
 
     def __str__(self):
-        lines = "\n".join(f"    {line}" for line in self.diff)
-        return f"{self.path.name}:{self.line} {self.kind}\n{lines}"
+        before = self.path.read_text("utf-8").splitlines()
+        changes = difflib.unified_diff(before, self.text.splitlines(), lineterm="", n=0)
+        lines = [f"    {changed}" for changed in list(changes)[3:]]
+        return "\n".join([f"{self.path.name}:{self.line} {self.kind}", *lines])
 
 
-def sites(path):
-    """((line, column), kind of change) -> which (operator, occurrence) there are."""
-    tree, found = get_ast(path.read_text("utf-8")), defaultdict(list)
+def mutants(path):
+    """At most one for each place and kind of change, in an order by chance."""
+    source, found = path.read_text("utf-8"), defaultdict(list)
+    tree = get_ast(source)
     for name in sorted(cosmic_ray.plugins.operator_names()):
         operator_class = cosmic_ray.plugins.get_operator(name)
         if operator_class.arguments():  # those want to be told what to do
             continue
-        operator = operator_class()
+        operator, kind = operator_class(), name.rpartition("/")[2].split("_")[0]
         places = [
-            start for node in ast_nodes(tree) for start, _ in positions(operator, node)
+            place[0]
+            for node in ast_nodes(tree)
+            for place in operator.mutation_positions(node)
         ]
-        kind = name.rpartition("/")[2].split("_")[0]
         for occurrence, start in enumerate(places):
             found[start, kind].append((operator, occurrence))
-    return found
+    for (start, kind), choices in random.sample(
+        sorted(found.items(), key=str), k=len(found)
+    ):
+        text = mutate_code(source, *random.choice(choices))
+        if text and text != source and compiles(text):
+            yield Mutant(path, start[0], kind, text)
 
 
-def positions(operator, node):
-    for place in operator.mutation_positions(node):
-        yield place[0], place[1]
-
-
-def sample(paths, count, seed):
-    """Mutants, at most one for each place and kind, some of each module."""
-    rng, chosen, rest = random.Random(seed), [], []
+def sample(paths, count):
+    """Mutants, some of each module."""
+    chosen, rest = [], []
     for path in paths:
-        places = [(path, *item) for item in sorted(sites(path).items(), key=str)]
-        rng.shuffle(places)
-        chosen += places[:AT_LEAST]
-        rest += places[AT_LEAST:]
-    rng.shuffle(rest)
-    mutants, candidates = [], chosen + rest
-    for path, ((line, _), kind), choices in candidates:
-        if len(mutants) >= count:
-            break
-        source = path.read_text("utf-8")
-        text = mutate_code(source, *rng.choice(choices))
-        if text is None or text == source or not compiles(text):
-            continue
-        mutants.append(Mutant(path, line, kind, source, text))
-    return mutants
+        found = list(mutants(path))
+        chosen += found[:AT_LEAST]
+        rest += found[AT_LEAST:]
+    return [*chosen, *random.sample(rest, k=len(rest))][:count]
 
 
 def compiles(text):
-    try:
-        compile(text, "mutant", "exec")
-    except SyntaxError:
-        return False
-    return True
+    with contextlib.suppress(SyntaxError):
+        return compile(text, "mutant", "exec")
 
 
-def tests_of(path, root):
+def tests_of(path):
     place = path.relative_to(ROOT / "custom_ops").as_posix()
     names = next(names for start, names in TESTS.items() if place.startswith(start))
-    files = [f"tests/{name}.py" for name in names]
-    assert all((root / file).exists() for file in files), files
-    return files
+    return [f"tests/{name}.py" for name in names]
 
 
-def run_tests(root, files, seconds=None, which="not slow"):
+def run_tests(root, files, which):
     """Whether they pass; None if they took too long."""
     command = [sys.executable, "-m", "pytest", "-x", "-n", "0", "-q", *files]
-    command += ["-p", "no:cacheprovider", "-m", f"{which} and not browser"]
-    environ = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     process = subprocess.Popen(
-        command,
+        [*command, "-p", "no:cacheprovider", "-m", which],
         cwd=root,
-        env=environ,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
     try:
-        process.communicate(timeout=seconds)
+        code = process.wait(SECONDS)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, 9)  # what the tests started, too
-        process.communicate()
+        process.wait()
         return None
-    return process.returncode in (
-        pytest.ExitCode.OK,
-        pytest.ExitCode.NO_TESTS_COLLECTED,
-    )
+    return code in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
 
 
-def seconds_of(root):
-    """How long the quick tests of a file take without a mutant."""
-
-    def run(file):
-        start = time.monotonic()
-        if not run_tests(root, [file]):
-            raise SystemExit(f"without a mutant, {file} fails")
-        return time.monotonic() - start
-
-    return run
-
-
-def judge(mutant, copies, took):
+def judge(mutant, copies):
     """ "killed", "timed out" or "survived"."""
     root = copies.get()
     place = root / mutant.path.relative_to(ROOT)
-    original = place.read_text("utf-8")
-    files = tests_of(mutant.path, ROOT)
+    original, files = place.read_text("utf-8"), tests_of(mutant.path)
     try:
         place.write_text(mutant.text, "utf-8")
-        passed = run_tests(root, files, 60 + 4 * sum(took[file] for file in files))
-        passed = passed and run_tests(root, files, SLOW, "slow")
+        passed = run_tests(root, files, "not slow") and run_tests(root, files, "slow")
     finally:
         place.write_text(original, "utf-8")
         copies.put(root)
@@ -195,24 +160,26 @@ def main():
     parser.add_argument("modules", nargs="*", help="such as mnist; all by default")
     wanted = parser.parse_args()
     paths = [p for p in MODULES if not wanted.modules or p.stem in wanted.modules]
-    mutants = sample(paths, wanted.count, wanted.seed)
+    random.seed(wanted.seed)
+    chosen = sample(paths, wanted.count)
+    files = sorted({file for mutant in chosen for file in tests_of(mutant.path)})
+    if not run_tests(ROOT, files, "not slow"):
+        raise SystemExit("the tests fail without a mutant")
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         copies = queue.Queue()
         for number in range(wanted.jobs):
             copy = Path(folder, str(number))
             copies.put(shutil.copytree(ROOT, copy, ignore=LEFT_OUT))
-        files = sorted({file for m in mutants for file in tests_of(m.path, ROOT)})
         with ThreadPoolExecutor(wanted.jobs) as pool:
-            took = dict(zip(files, pool.map(seconds_of(copy), files), strict=True))
-            verdicts = pool.map(lambda mutant: judge(mutant, copies, took), mutants)
+            verdicts = pool.map(lambda mutant: judge(mutant, copies), chosen)
             survivors = []
-            for mutant, verdict in zip(mutants, verdicts, strict=True):
+            for mutant, verdict in zip(chosen, verdicts, strict=True):
                 print(f"{verdict}: {mutant}", flush=True)
                 survivors += [mutant] * (verdict == "survived")
-    killed = len(mutants) - len(survivors)
-    print(f"\n{killed} of {len(mutants)} killed, seed {wanted.seed}. Survivors:\n")
+    killed = len(chosen) - len(survivors)
+    print(f"\n{killed} of {len(chosen)} killed, seed {wanted.seed}. Survivors:\n")
     print("\n".join(map(str, survivors)) or "none")
-    raise SystemExit(killed < ENOUGH * len(mutants))
+    raise SystemExit(killed < ENOUGH * len(chosen))
 
 
 if __name__ == "__main__":

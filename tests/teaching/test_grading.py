@@ -36,21 +36,27 @@ while True:
     except KeyboardInterrupt:
         pass"""
 CRASH = "import os\nos.kill(os.getpid(), 9)"
-
-
-EXPECTED = {
-    "perfect": POINTS,
-    "empty": 0,
-    "half": POINTS / 2,
-    "mistyped": POINTS - 1,
-    "warned": POINTS,
-    "says_so_itself": 0,
-    "changed_all": POINTS,
-    "lost_a_check": POINTS,
-    "a_hangs_at_first": POINTS - 1,
-    "b_crashes_at_last": POINTS - 1,
-    "c_does_not_listen": POINTS - 1,
-    "d_crashes_at_first": 0,
+FIRST, SECOND = hand_ins.answers(ONE)
+BEFORE, _, AFTER = FIRST.rpartition("return")
+# student -> (what is handed in for some exercises, points)
+HAND_INS = {
+    "perfect": ({1: FIRST, 2: SECOND}, POINTS),
+    "empty": ({}, 0),
+    "half": ({1: FIRST}, POINTS / 2),
+    "mistyped": ({1: "def rows_grad(op, dy:", 2: SECOND}, POINTS - 1),
+    "says_so_itself": (
+        {
+            1: f"{BEFORE}print('well done')\n    return 2 *{AFTER}",
+            2: "print('well done')\nfooling = growing = np.eye(3)",
+        },
+        0,
+    ),
+    "changed_all": ({1: FIRST, 2: SECOND}, POINTS),
+    "lost_a_check": ({1: FIRST, 2: SECOND}, POINTS),
+    "a_hangs_at_first": ({1: LOOP, 2: SECOND}, POINTS - 1),
+    "b_crashes_at_last": ({1: FIRST, 2: CRASH}, POINTS - 1),
+    "c_does_not_listen": ({1: FIRST, 2: DEAF}, POINTS - 1),
+    "d_crashes_at_first": ({1: CRASH, 2: SECOND}, 0),
 }
 README = (ROOT / "teaching" / "README.md").read_text("utf-8")
 
@@ -95,38 +101,30 @@ class Course:
             }
 
 
+def changed(cell):
+    """A student who tried things: the lesson's own code and the checks are changed."""
+    if cell.cell_type == "code" and "exercise" not in tags(cell):
+        cell.source = "raise SystemExit('I was curious')"
+    return cell
+
+
+def without_the_last_check(cell):
+    return None if f"check_{POINTS}(" in cell.source and "check" in tags(cell) else cell
+
+
+SPOILED = {"changed_all": changed, "lost_a_check": without_the_last_check}
+
+
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):
     """Lesson 01 with a class of all kinds, graded in one run."""
     course = Course(tmp_path_factory.mktemp("course"), ["01"])
-    first, second = hand_ins.answers(ONE)
-    course.hand_in("a_hangs_at_first", {1: LOOP, 2: second})
-    course.hand_in("b_crashes_at_last", {1: first, 2: CRASH})
-    course.hand_in("c_does_not_listen", {1: first, 2: DEAF})
-    course.hand_in("d_crashes_at_first", {1: CRASH, 2: second})
-    course.hand_in("empty", {})
-    course.hand_in("half", {1: first})
-    course.hand_in("mistyped", {1: "def rows_grad(op, dy:", 2: second})
-    course.hand_in("perfect", {1: first, 2: second})
-    course.hand_in(
-        "warned",
-        {
-            1: "import sys\n"
-            + at_return(first, "print('hm', file=sys.stderr)\n    return"),
-            2: second,
-        },
-    )
-    course.hand_in(
-        "says_so_itself",
-        {
-            1: at_return(first, "print('well done')\n    return 2 *"),
-            2: "print('well done')\nfooling = stalling = np.eye(3)",
-        },
-    )
-    changed = course.hand_in("changed_all", {1: first, 2: second})
-    vandalise(changed)
-    lost = course.hand_in("lost_a_check", {1: first, 2: second})
-    without_the_last_check(lost)
+    for student, (exercises, _) in HAND_INS.items():
+        path = course.hand_in(student, exercises)
+        if student in SPOILED:
+            notebook = nbformat.read(path, as_version=4)
+            notebook.cells = list(filter(None, map(SPOILED[student], notebook.cells)))
+            nbformat.write(notebook, path)
     broken = course.hand_in("z_not_a_notebook", {})
     broken.write_text("{")
     said = course.nbgrader("autograde", "lessons", "--Execute.timeout=60", fails=True)
@@ -137,31 +135,9 @@ def graded(tmp_path_factory):
     return course
 
 
-def at_return(code, instead):
-    """The code with another text for its last `return`, that of the solution."""
-    before, _, after = code.rpartition("return")
-    return before + instead + after
-
-
-def vandalise(path):
-    """A student who tried things: the lesson's own code and a check are changed."""
-    notebook = nbformat.read(path, as_version=4)
-    for cell in notebook.cells:
-        if cell.cell_type == "code" and "exercise" not in tags(cell):
-            cell.source = "raise SystemExit('I was curious')"
-    nbformat.write(notebook, path)
-
-
-def without_the_last_check(path):
-    notebook = nbformat.read(path, as_version=4)
-    *_, place = (n for n, cell in enumerate(notebook.cells) if "check" in tags(cell))
-    del notebook.cells[place]
-    nbformat.write(notebook, path)
-
-
-@pytest.mark.parametrize("student", EXPECTED)
+@pytest.mark.parametrize("student", HAND_INS)
 def test_points(graded, student):
-    assert graded.marks[student] == (EXPECTED[student], POINTS)
+    assert graded.marks[student] == (HAND_INS[student][1], POINTS)
 
 
 def test_feedback_says_what_was_found(graded):
@@ -169,9 +145,9 @@ def test_feedback_says_what_was_found(graded):
     page = (pages / "half" / "lessons" / f"{ONE.stem}.html").read_text("utf-8")
     text = html.unescape(re.sub("<[^>]*>", "", page))
     assert re.search(r"check_1\(rows_grad\)\s+well done\n", text)
-    second = r"check_2\(fooling, stalling\)"
+    second = r"check_2\(fooling, growing\)"
     assert re.search(second + r"\s+not yet: (.+\n)+\s+no points", text)
-    assert len(list(pages.glob("*/lessons/*.html"))) == len(EXPECTED)
+    assert len(list(pages.glob("*/lessons/*.html"))) == len(HAND_INS)
 
 
 def test_a_perfect_hand_in_of_all_lessons_gets_all_points(tmp_path):
@@ -180,13 +156,6 @@ def test_a_perfect_hand_in_of_all_lessons_gets_all_points(tmp_path):
     for lesson in LESSONS:
         codes = hand_ins.answers(lesson)
         course.hand_in("perfect", dict(enumerate(codes, start=1)), lesson)
-        course.hand_in(
-            "first_half", dict(enumerate(codes[: len(codes) // 2], 1)), lesson
-        )
         points += len(codes)
-    half = sum(len(hand_ins.answers(lesson)) // 2 for lesson in LESSONS)
     course.nbgrader("autograde", "lessons")
-    assert course.scores() == {
-        "perfect": (points, points),
-        "first_half": (half, points),
-    }
+    assert course.scores() == {"perfect": (points, points)}
