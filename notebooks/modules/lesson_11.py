@@ -9,8 +9,13 @@ from utils import like, py_func
 def draw_animals(ax, pelts, times, guessed, fitted):
     """Thin and thick curves over dots: hares and lynxes in columns."""
     for k, (name, line, dot) in enumerate([("hares", "-", "o"), ("lynxes", "--", "s")]):
-        ax.plot(1900 + times, guessed[:, k], f"C{k}{line}", lw=0.7,
-                label=f"{name}, first guess")
+        ax.plot(
+            1900 + times,
+            guessed[:, k],
+            f"C{k}{line}",
+            lw=0.7,
+            label=f"{name}, first guess",
+        )
         ax.plot(1900 + times, fitted[:, k], f"C{k}{line}", lw=2, label=name)
         ax.plot(range(1900, 1921), pelts[:, k], f"C{k}{dot}", markersize=4)
     ax.set(xlabel="year", ylabel="pelts (thousands)", xticks=range(1900, 1921, 5))

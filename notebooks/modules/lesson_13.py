@@ -118,14 +118,23 @@ def draw_path(steps, end):
     """
     fig, ax = plt.subplots(figsize=(9, 6))
     look = {"va": "center", "fontsize": 9}
-    boxes = [ax.text(0, -row, text, **look, ha="center", bbox=_frame("#dbe8f4"))
-             for row, (text, _, _) in enumerate(steps)]
+    boxes = [
+        ax.text(0, -row, text, **look, ha="center", bbox=_frame("#dbe8f4"))
+        for row, (text, _, _) in enumerate(steps)
+    ]
     boxes.append(ax.text(0, -len(steps), end, **look, ha="center", bbox=_frame()))
     for row, (_, word, answer) in enumerate(steps):
         here, below = boxes[row].get_bbox_patch(), boxes[row + 1].get_bbox_patch()
         arrow = {"arrowstyle": "<-", "color": "0.3", "patchB": here}
-        ax.annotate(answer, (0, -row), (0.73, -row), **look, ha="left", bbox=_frame(),
-                    arrowprops=arrow)
+        ax.annotate(
+            answer,
+            (0, -row),
+            (0.73, -row),
+            **look,
+            ha="left",
+            bbox=_frame(),
+            arrowprops=arrow,
+        )
         ax.annotate("", (0, -row), (0, -row - 1), arrowprops={**arrow, "patchA": below})
         ax.text(0.5, 0.08 - row, word, **look, ha="center")
         ax.text(0.02, -row - 0.5, "no" if word == "yes" else "yes", **look)
