@@ -28,9 +28,7 @@ WRONG = {
         ),
         (
             "1 gradient",
-            "def hypot_grad(op, dy):\n"
-            "    a, b = op.inputs\n"
-            "    return dy * a / op.outputs[0]\n",
+            "def hypot_grad(op, dy):\n    a, b = op.inputs\n    return dy * a / op.outputs[0]\n",
         ),
         # not a list of two
         (
@@ -88,8 +86,7 @@ WRONG = {
 
 RIGHT = {
     1: [
-        "def hypot_grad(op, dy):\n"
-        "    return [dy * v / op.outputs[0] for v in op.inputs]\n",
+        "def hypot_grad(op, dy):\n    return [dy * v / op.outputs[0] for v in op.inputs]\n",
         "def hypot_grad(op, dy):\n"
         "    a, b = op.inputs\n"
         "    y = tf.sqrt(a ** 2 + b ** 2)\n"
@@ -101,14 +98,11 @@ RIGHT = {
         SLY + "    return np.mean(dy) * 3 * x ** 2\n",
         SLY + "    return dy.numpy().mean() * 3 * x ** 2\n",
         SLY + "    return sum(dy) / len(dy) * 3 * x ** 2\n",
-        SLY + "    if dy[0] == dy[1]:\n"
-        "        return dy * 3 * x ** 2\n"
-        "    return 7 * dy\n",
+        SLY + "    if dy[0] == dy[1]:\n        return dy * 3 * x ** 2\n    return 7 * dy\n",
         SLY + "    return tf.reverse(dy, [0]) * 3 * x ** 2\n",
         SLY + "    return tf.sqrt(dy) ** 2 * 3 * x ** 2\n",  # nan where dy < 0
         SLY + "    return tf.reduce_max(dy) * tf.square(x) * 3\n",
-        SLY
-        + "    wrong = py_func(lambda dy, x: 3 * x ** 2 * np.sort(dy), [dy, x], like(x))\n"
+        SLY + "    wrong = py_func(lambda dy, x: 3 * x ** 2 * np.sort(dy), [dy, x], like(x))\n"
         "    return wrong\n",
     ],
 }

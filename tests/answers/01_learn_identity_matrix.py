@@ -26,13 +26,9 @@ WRONG = {
         ),
         (
             "input 1, element",
-            ROWS + "    dw = tf.reshape(tf.transpose(x) @ dy, w.shape)\n"
-            "    return dy @ w, dw\n",
+            ROWS + "    dw = tf.reshape(tf.transpose(x) @ dy, w.shape)\n    return dy @ w, dw\n",
         ),
-        (
-            "tf.function",
-            ROWS + "    return dy.numpy() @ w.numpy(), dy.numpy().T @ x.numpy()\n",
-        ),
+        ("tf.function", ROWS + "    return dy.numpy() @ w.numpy(), dy.numpy().T @ x.numpy()\n"),
         ("input 1, element", ROWS + "    return dy @ w, tf.zeros_like(w)\n"),
         (
             "multiplied by dy",
@@ -60,26 +56,17 @@ WRONG = {
             "    return dx, dw\n",
         ),
         ("attribute 'T'", ROWS + "    return dy @ w, dy.T @ x\n"),
-        (
-            "1 gradient",
-            ROWS + "    return py_func(lambda dy, w: dy @ w, [dy, w], like(x))\n",
-        ),
+        ("1 gradient", ROWS + "    return py_func(lambda dy, w: dy @ w, [dy, w], like(x))\n"),
     ],
     2: [
         ("differ by", "fooling = np.arange(9.0).reshape(3, 3)\n" + GROWING),
         # nearly
         ("differ by", FOOLING + "fooling[0, 1] += 1e-7\n" + GROWING),
-        (
-            "differ by",
-            "fooling = np.diag([1e9, 2e9, 3e9]) + np.eye(3, k=1)\n" + GROWING,
-        ),
+        ("differ by", "fooling = np.diag([1e9, 2e9, 3e9]) + np.eye(3, k=1)\n" + GROWING),
         ("four different", "fooling = np.eye(3)\n" + GROWING),
         ("3 × 3", "fooling = np.ones((4, 4)) * np.arange(4)\n" + GROWING),
         # antisymmetric
-        (
-            "same as",
-            "fooling = np.array([[0, 1, 2], [-1, 0, 3], [-2, -3, 0]])\n" + GROWING,
-        ),
+        ("same as", "fooling = np.array([[0, 1, 2], [-1, 0, 3], [-2, -3, 0]])\n" + GROWING),
         ("after a step", FOOLING + "growing = np.zeros((3, 3))\n"),
         ("a row and a column", FOOLING + "growing = -np.eye(3)\n"),
         ("wrong 0.78", FOOLING + "growing = np.eye(3)\n"),
@@ -95,8 +82,7 @@ WRONG = {
 RIGHT = {
     1: [
         ROWS + "    return dy @ w, tf.transpose(dy) @ x\n",
-        ROWS
-        + "    return tf.einsum('km,mp->kp', dy, w), tf.einsum('km,kp->mp', dy, x)\n",
+        ROWS + "    return tf.einsum('km,mp->kp', dy, w), tf.einsum('km,kp->mp', dy, x)\n",
         ROWS + "    def both(x, w, dy):\n"
         "        return [np.dot(dy, w), np.dot(x.T, dy).T]\n"
         "    return py_func(both, [x, w, dy], [like(x), like(w)])\n",
@@ -105,9 +91,7 @@ RIGHT = {
         FOOLING + GROWING,
         "fooling = [[0, 1, 2], [1, 0, 3], [2, 3, 0]]\n"
         "growing = [[0.5, 1, 0], [-1, 0.2, 0], [0, 0, 1]]\n",
-        "fooling = np.diag([1.0, 2.0, 3.0])\n"
-        "growing = np.eye(3)[[2, 1, 0]] * [1, 1, -1]\n",
-        "fooling = w64.T @ w64\n"
-        "growing = tf.constant([[0.0, 0, -1], [0, 0, 0], [0.3, 0, 0]])\n",
+        "fooling = np.diag([1.0, 2.0, 3.0])\ngrowing = np.eye(3)[[2, 1, 0]] * [1, 1, -1]\n",
+        "fooling = w64.T @ w64\ngrowing = tf.constant([[0.0, 0, -1], [0, 0, 0], [0.3, 0, 0]])\n",
     ],
 }

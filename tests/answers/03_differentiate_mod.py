@@ -103,8 +103,7 @@ RIGHT = {
         turn("tf.math.floormod(a - b + 180, 360) - 180"),
         turn("(a - b) - 360 * tf.round((a - b) / 360)"),
         turn(
-            "tf.atan2(tf.sin((a - b) * np.pi / 180), "
-            "tf.cos((a - b) * np.pi / 180)) * 180 / np.pi"
+            "tf.atan2(tf.sin((a - b) * np.pi / 180), tf.cos((a - b) * np.pi / 180)) * 180 / np.pi"
         ),
         "def turn(a, b):\n"
         "    left = mod(a - b, 360.0)\n"

@@ -41,10 +41,7 @@ WRONG = {
         ("values", gate("np.where(r <= p / 4, 0, p - r)", SLOPE)),  # another threshold
         ("values", gate("np.where(r < p / 2, 0, p - r)", SLOPE)),
         ("values, p = 2", gate("np.where(r < 0.25, 0, p - r)", SLOPE)),
-        (
-            "values, p = 3",
-            gate("np.where(r < (0.25 if p == 1 else 0.5), 0, p - r)", SLOPE),
-        ),
+        ("values, p = 3", gate("np.where(r < (0.25 if p == 1 else 0.5), 0, p - r)", SLOPE)),
         ("values", gate("np.where(r < p / 4, 0, 1 - r)", SLOPE)),
         ("values", gate("np.minimum(np.where(r < p / 4, 0, p - r), 0.7)", SLOPE)),
         ("values", gate("np.where(np.fmod(x, p) < p / 4, 0, p - r)", SLOPE)),
@@ -71,14 +68,8 @@ WRONG = {
     2: [
         ("comes in", averaged("(func(x + width, p) - func(x, p)) / width")),
         ("comes in", averaged("func(x + width / 2, p) - func(x - width / 2, p)")),
-        (
-            "comes in",
-            averaged("(func(x + width, p) - func(x - width, p)) / (2 * width)"),
-        ),
-        (
-            "comes in",
-            averaged("(func(x - width / 2, p) - func(x + width / 2, p)) / width"),
-        ),
+        ("comes in", averaged("(func(x + width, p) - func(x - width, p)) / (2 * width)")),
+        ("comes in", averaged("(func(x - width / 2, p) - func(x + width / 2, p)) / width")),
         ("comes in", averaged("(func(x + 1, p) - func(x - 1, p)) / 2")),
         ("comes in", averaged("(np.abs(x) < width / 2) / x.dtype.type(width)")),
         ("p = 2", averaged("(func(x + width / 2) - func(x - width / 2)) / width")),
@@ -96,9 +87,7 @@ RIGHT = {
         gate("np.maximum(0, p - r) * (4 * r >= p)", SLOPE),
     ],
     2: [
-        averaged(
-            "np.diff([func(x + h * width, p) for h in (-0.5, 0.5)], axis=0)[0] / width"
-        ),
+        averaged("np.diff([func(x + h * width, p) for h in (-0.5, 0.5)], axis=0)[0] / width"),
         """
 def averaged_slope(func, width):
     def slope(x, p=1):
@@ -109,8 +98,6 @@ def averaged_slope(func, width):
 
     return slope
 """,
-        averaged(
-            RISE, "tf.ensure_shape(tf.numpy_function(rise, [x], x.dtype), x.shape)"
-        ),
+        averaged(RISE, "tf.ensure_shape(tf.numpy_function(rise, [x], x.dtype), x.shape)"),
     ],
 }

@@ -20,10 +20,7 @@ WRONG = {
         ("claimed -93940", VERDICT + SIDES + OFF + JUDGE),  # steps may disagree
         ("claimed 3.0,", VERDICT + "    return 'undecided'\n"),
         ("claimed 3.004", VERDICT + "    return 'right'\n"),
-        (
-            "log at",
-            BOTH + AGREE + SIDES + OFF + JUDGE,
-        ),  # no comparison with nan is true
+        ("log at", BOTH + AGREE + SIDES + OFF + JUDGE),  # no comparison with nan is true
         ("claimed 3.0,", RIGHT_BUT.replace("> 1e-3", "< 1e-3")),
         ("h = 0.1", RIGHT_BUT.replace("> 1e-3", "> 1e-2")),
         ("h = 0.02", RIGHT_BUT.replace("> 1e-3", "> 1e-5")),
@@ -43,12 +40,7 @@ WRONG = {
             + "    return 'right' if abs(claimed - b) <= 1e-3 * abs(b) else 'wrong'\n",
         ),
         ("roof at", RIGHT_BUT.replace("sorted(sides(f, x, h / 10))", "sides(f, x, h)")),
-        (
-            "roof at",
-            RIGHT_BUT.replace(
-                "abs(a - b) > 1e-3 * abs(b)", "abs(a - b) >= 1e-3 * abs(b)"
-            ),
-        ),
+        ("roof at", RIGHT_BUT.replace("abs(a - b) > 1e-3 * abs(b)", "abs(a - b) >= 1e-3 * abs(b)")),
         ("square at 1e-09", RIGHT_BUT.replace(OFF, OFF + "    off += 1e-8\n")),
         ("reciprocal at 0.5", RIGHT_BUT.replace("[a, b]", "[a]")),
         (  # its own step instead of h
@@ -57,21 +49,13 @@ WRONG = {
         ),
         (  # the sign is lost
             "claimed -3.0",
-            BOTH
-            + FINITE
-            + AGREE
-            + SIDES
-            + OFF
-            + "    near = low - off <= claimed <= high + off\n"
+            BOTH + FINITE + AGREE + SIDES + OFF + "    near = low - off <= claimed <= high + off\n"
             "    near |= low - off <= -claimed <= high + off\n"
             "    return 'right' if near else 'wrong'\n",
         ),
     ],
     2: [
-        (
-            "60 inputs",
-            "inputs = dy = np.random.default_rng(0).normal(size=60)\n" + ZERO,
-        ),
+        ("60 inputs", "inputs = dy = np.random.default_rng(0).normal(size=60)\n" + ZERO),
         ("5 inputs", "inputs = dy = [-1.0, 3.0, 3.1, 3.2, 7.0]\n" + ZERO),
         ("3 inputs and 1 dy", INPUTS + "dy = 4.0\n" + ZERO),
         ("x or dy", "inputs = np.array([-1.0, 1.0, 7.0])\n" + DY + ZERO),

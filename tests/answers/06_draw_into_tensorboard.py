@@ -64,15 +64,10 @@ WRONG = {
         ("forward", limit(RIGHT_ROWS, y="tf.clip_by_norm(x, longest, axes=[1])")),
         ("longest is 1", limit("tf.clip_by_norm(dy, longest)")),
         ("longest is 1", limit("tf.clip_by_value(dy, -longest, longest)")),
+        ("longest is 1", limit("dy * longest / tf.norm(dy, axis=1, keepdims=True)")),
         (
             "longest is 1",
-            limit("dy * longest / tf.norm(dy, axis=1, keepdims=True)"),
-        ),
-        (
-            "longest is 1",
-            limit(
-                "dy / tf.maximum(tf.reduce_max(tf.abs(dy), 1, keepdims=True), longest)"
-            ),
+            limit("dy / tf.maximum(tf.reduce_max(tf.abs(dy), 1, keepdims=True), longest)"),
         ),
         ("longest is 1", limit("tf.clip_by_norm(dy, longest, axes=[0])")),
         ("longest is 5", limit("tf.clip_by_norm(dy, 1.0, axes=[1])")),
@@ -83,10 +78,7 @@ WRONG = {
                 "tf.maximum(tf.norm(dy, axis=1, keepdims=True), 1))"
             ),
         ),
-        (
-            "longest is 1",
-            limit("tf.clip_by_norm(tf.cast(dy, tf.float64), longest, axes=[1])"),
-        ),
+        ("longest is 1", limit("tf.clip_by_norm(tf.cast(dy, tf.float64), longest, axes=[1])")),
         ("longest is 1", limit(RIGHT_ROWS.replace("norm(dy,", "norm(dy[:, :2],"))),
         ("as it arrives", limit("dy", f"dy = {RIGHT_ROWS}", "show(dy)")),
         ("as it arrives", limit(RIGHT_ROWS, "pass")),

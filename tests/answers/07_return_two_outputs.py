@@ -84,9 +84,7 @@ WRONG = {
         ),
         (
             "x = (4, 1, 3)",
-            grad(
-                "return dlargest * tf.one_hot(tf.argmax(x), tf.size(x), dtype=x.dtype)"
-            ),
+            grad("return dlargest * tf.one_hot(tf.argmax(x), tf.size(x), dtype=x.dtype)"),
         ),
         (
             "x = (4, 1, 3)",
@@ -106,8 +104,7 @@ WRONG = {
         (
             "float32",
             grad(
-                "a = dsmallest * tf.one_hot(tf.argmin(x), tf.size(x), "
-                "dtype=tf.float64)",
+                "a = dsmallest * tf.one_hot(tf.argmin(x), tf.size(x), dtype=tf.float64)",
                 "b = tf.one_hot(tf.argmax(x), tf.size(x), dtype=tf.float64)",
                 "return a + dlargest * b",
             ),
@@ -124,26 +121,16 @@ WRONG = {
     2: [
         (
             "x of shape (3,), smallest has the shape (3,)",
-            op(
-                shapes="      c->set_output(0, c->input(0));\n"
-                "      c->set_output(1, c->input(0));"
-            ),
+            op(shapes="      c->set_output(0, c->input(0));\n      c->set_output(1, c->input(0));"),
         ),
         (
             "the shape function takes",
-            op(
-                shapes="      c->set_output(0, c->Scalar());\n"
-                "      c->set_output(1, c->Scalar());"
-            ),
+            op(shapes="      c->set_output(0, c->Scalar());\n      c->set_output(1, c->Scalar());"),
         ),
         ("ends the process", op(compute=ALLOCATED + FILLED)),
         (
             "2.0 instead of 3.0",
-            op(
-                compute=REFUSED
-                + ALLOCATED
-                + FILLED.replace("high = numbers(0)", "high = 0")
-            ),
+            op(compute=REFUSED + ALLOCATED + FILLED.replace("high = numbers(0)", "high = 0")),
         ),
     ],
 }

@@ -96,10 +96,7 @@ WRONG = {
         ("tf.function", finite("if not np.isfinite(dx).all(): raise ValueError")),
         (
             "tf.function, x",
-            finite(
-                "if tf.executing_eagerly() and not np.isfinite(dx).all():"
-                " raise ValueError"
-            ),
+            finite("if tf.executing_eagerly() and not np.isfinite(dx).all(): raise ValueError"),
         ),
         # looks at dy
         ("inf", finite("dy = tf.debugging.check_numerics(dy, 'dy')")),
@@ -108,10 +105,7 @@ WRONG = {
         # one kind of three
         ("-inf", finite("tf.debugging.Assert(tf.reduce_all(dx != np.inf), [dx])")),
         ("inf", finite("tf.debugging.Assert(tf.reduce_all(dx == dx), [dx])")),
-        (
-            "nan",
-            finite("tf.debugging.Assert(~tf.reduce_any(tf.math.is_inf(dx)), [dx])"),
-        ),
+        ("nan", finite("tf.debugging.Assert(~tf.reduce_any(tf.math.is_inf(dx)), [dx])")),
         # refuses everything
         ("finite", finite("raise ValueError('not finite')")),
         # loses the gradient
@@ -132,10 +126,7 @@ WRONG = {
             ),
         ),
         # a sum that overflows
-        (
-            "large",
-            finite("tf.debugging.check_numerics(tf.reduce_sum(dx), 'the sum')"),
-        ),
+        ("large", finite("tf.debugging.check_numerics(tf.reduce_sum(dx), 'the sum')")),
     ],
 }
 

@@ -76,17 +76,14 @@ WRONG = {
             "tf.function",
             DESCEND.format("True").replace(
                 "        x = x",
-                "        if tf.reduce_max(tf.abs(dx)) < limit:\n"
-                "            break\n"
-                "        x = x",
+                "        if tf.reduce_max(tf.abs(dx)) < limit:\n            break\n        x = x",
             ),
         ),
         # the slope is recorded, and Python still loops
         (
             "tf.function",
             "def descend(slope, x, limit):\n"
-            "    slope = tf.function(slope)\n"
-            + DESCEND.format(GOES_ON).split("\n", 2)[2],
+            "    slope = tf.function(slope)\n" + DESCEND.format(GOES_ON).split("\n", 2)[2],
         ),
         # NumPy once a step, but the loop is Python's
         ("tf.function", DESCEND.format(GOES_ON).split("\n", 1)[1]),
@@ -104,9 +101,7 @@ WRONG = {
         # one call too many at the end
         (
             "known already",
-            DESCEND.format(GOES_ON).replace(
-                "return x, steps", "return x - 0 * slope(x), steps"
-            ),
+            DESCEND.format(GOES_ON).replace("return x, steps", "return x - 0 * slope(x), steps"),
         ),
         ("where x ends", DESCEND.format("tf.reduce_min(tf.abs(dx)) >= limit")),
         ("where x ends", DESCEND.format("tf.reduce_max(dx) >= limit")),
@@ -134,10 +129,7 @@ WRONG = {
         ("lengths 5 and 3", ROWS.format("np.linalg.norm(x)", "dy * x / y")),
         ("lengths 5 and 3", ROWS.format("np.abs(x).sum(axis=1)", "x")),
         ("lengths 5 and 3", ROWS.format("np.linalg.norm(x, axis=0)", "x")),
-        (
-            "lengths 5 and 3",
-            ROWS.format(LENGTHS.replace("=1", "=1, keepdims=True"), "dy * x / y"),
-        ),
+        ("lengths 5 and 3", ROWS.format(LENGTHS.replace("=1", "=1, keepdims=True"), "dy * x / y")),
         ("dy is (2,)", ROWS.format(LENGTHS, "dy * x / y")),
         ("dy is (2,)", ROWS.format(LENGTHS, "x / y[:, None]")),
         ("dy is (2,)", ROWS.format(LENGTHS, "dy[:, None] * x")),
@@ -147,8 +139,7 @@ WRONG = {
         (
             "own dy",
             ROWS.format(
-                LENGTHS,
-                "dy * x / y if x.shape[0] == x.shape[1] else (dy / y)[:, None] * x",
+                LENGTHS, "dy * x / y if x.shape[0] == x.shape[1] else (dy / y)[:, None] * x"
             ),
         ),
     ],
@@ -185,8 +176,7 @@ RIGHT = {
     2: [
         ROWS.format("np.linalg.norm(x, axis=1)", "tf.expand_dims(dy / y, 1) * x"),
         ROWS.format(
-            "np.sqrt(np.einsum('ij,ij->i', x, x))",
-            "tf.transpose(dy * tf.transpose(x) / y)",
+            "np.sqrt(np.einsum('ij,ij->i', x, x))", "tf.transpose(dy * tf.transpose(x) / y)"
         ),
         ROWS.format(
             "np.array([np.hypot.reduce(row) for row in x])",

@@ -4,26 +4,14 @@ of another form."""
 WRONG = {
     1: [
         ("slope", "def cube_grad(op, dy):\n    return 3 * op.inputs[0] * dy\n"),
-        (
-            "multiplied by dy",
-            "def cube_grad(op, dy):\n    return 3 * op.inputs[0]**2\n",
-        ),
+        ("multiplied by dy", "def cube_grad(op, dy):\n    return 3 * op.inputs[0]**2\n"),
         ("slope", "def cube_grad(op, dy):\n    return op.inputs[0] ** 3 * dy\n"),
-        (
-            "NumPy",
-            "def cube_grad(op, dy):\n    return 3 * np.square(op.inputs[0]) * dy\n",
-        ),
+        ("NumPy", "def cube_grad(op, dy):\n    return 3 * np.square(op.inputs[0]) * dy\n"),
     ],
     2: [
-        (
-            "more a",
-            "def product_grad(op, dy):\n    a, b = op.inputs\n    return a * dy, b * dy",
-        ),
+        ("more a", "def product_grad(op, dy):\n    a, b = op.inputs\n    return a * dy, b * dy"),
         ("more a", "def product_grad(op, dy):\n    return op.inputs"),
-        (
-            "2 inputs",
-            "def product_grad(op, dy):\n    a, b = op.inputs\n    return a * b * dy",
-        ),
+        ("2 inputs", "def product_grad(op, dy):\n    a, b = op.inputs\n    return a * b * dy"),
     ],
 }
 RIGHT = {

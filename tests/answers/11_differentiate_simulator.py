@@ -16,32 +16,17 @@ WRONG = {
     1: [
         # e in place of the equation's derivative by E
         ("each term", ANGLE + "    return dE * (1 - e * tf.cos(E)), dE * tf.sin(E)\n"),
-        (
-            "each term",
-            ANGLE
-            + "    dM = dE / (1 - e * tf.cos(M))\n    return dM, dM * tf.sin(M)\n",
-        ),
+        ("each term", ANGLE + "    dM = dE / (1 - e * tf.cos(M))\n    return dM, dM * tf.sin(M)\n"),
         # the sign of the cosine
-        (
-            "each term",
-            ANGLE
-            + "    dM = dE / (1 + e * tf.cos(E))\n    return dM, dM * tf.sin(E)\n",
-        ),
+        ("each term", ANGLE + "    dM = dE / (1 + e * tf.cos(E))\n    return dM, dM * tf.sin(E)\n"),
         # E held fixed
+        ("What else in it moves", ANGLE + "    return dE / (1 - e * tf.cos(E)), dE * tf.sin(E)\n"),
         (
             "What else in it moves",
-            ANGLE + "    return dE / (1 - e * tf.cos(E)), dE * tf.sin(E)\n",
-        ),
-        (
-            "What else in it moves",
-            ANGLE
-            + "    dM = dE / (1 - e * tf.cos(E))\n    return dM, -dM * tf.sin(E)\n",
+            ANGLE + "    dM = dE / (1 - e * tf.cos(E))\n    return dM, -dM * tf.sin(E)\n",
         ),
         # forgets the upstream gradient
-        (
-            "each term",
-            ANGLE + "    dM = 1 / (1 - e * tf.cos(E))\n    return dM, dM * tf.sin(E)\n",
-        ),
+        ("each term", ANGLE + "    dM = 1 / (1 - e * tf.cos(E))\n    return dM, dM * tf.sin(E)\n"),
         # cut off where the orbit is long and the planet near the sun
         (
             "each term",
@@ -85,9 +70,7 @@ WRONG = {
         ),
         (
             "b: which slopes",
-            SLOPES
-            + "    return [*forward, *(-worth @ J), -worth_i * s * i, worth_i * i]"
-            "\n",
+            SLOPES + "    return [*forward, *(-worth @ J), -worth_i * s * i, worth_i * i]\n",
         ),
         (
             "b: which slopes",

@@ -11,10 +11,7 @@ norm = (norm[:norm.index("for (int64_t s = begin")] + {work!r}
         + norm[norm.index("const auto& pool"):])
 """
 NAME = "SegmentLogsumexp", "SegmentNorm"
-ATTR = (
-    '.Attr("segments: int >= 1")',
-    ('.Attr("segments: int >= 1")\n    .Attr("p: float = 2")'),
-)
+ATTR = ('.Attr("segments: int >= 1")', ('.Attr("segments: int >= 1")\n    .Attr("p: float = 2")'))
 GET = (
     "&segments_));\n  }",
     ('&segments_));\n    OP_REQUIRES_OK(context, context->GetAttr("p", &p_));\n  }'),
@@ -56,21 +53,11 @@ WRONG = {
         ),
         (
             "'float' when 'int'",
-            edited(
-                edits=[
-                    NAME,
-                    ATTR,
-                    GET,
-                    (MEMBER[0], MEMBER[1].replace("float p_", "int p_")),
-                ]
-            ),
+            edited(edits=[NAME, ATTR, GET, (MEMBER[0], MEMBER[1].replace("float p_", "int p_"))]),
         ),
         ("not declared", edited(edits=[NAME, ATTR, GET])),
         # the default is another one
-        (
-            "p is 2",
-            edited(edits=[NAME, (ATTR[0], ATTR[1].replace("= 2", "= 3")), GET, MEMBER]),
-        ),
+        ("p is 2", edited(edits=[NAME, (ATTR[0], ATTR[1].replace("= 2", "= 3")), GET, MEMBER])),
         # without the root, the absolute value, the attribute
         ("p is 2", changed("std::pow(sum, 1.0 / p_)", "sum")),
         ("sign", changed("std::abs(double(x(members[k])))", "x(members[k])")),
@@ -78,12 +65,7 @@ WRONG = {
         # ids without a check
         (
             "where nothing is",
-            edited(
-                edits=[
-                    *EDITS,
-                    ("ids(i) >= 0 && ids(i) < segments_", "ids(i) == ids(i)"),
-                ]
-            ),
+            edited(edits=[*EDITS, ("ids(i) >= 0 && ids(i) < segments_", "ids(i) == ids(i)")]),
         ),
         # the order of x instead of the members, a sum that goes on
         ("p is 2", changed("members[k]", "k")),

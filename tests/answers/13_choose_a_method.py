@@ -65,29 +65,18 @@ WRONG = {
         # compared with itself
         (
             "depend on the way",
-            probe(
-                "tf.vectorized_map(lambda x: gradient(way, x), x)", "gradient(way, x)"
-            ),
+            probe("tf.vectorized_map(lambda x: gradient(way, x), x)", "gradient(way, x)"),
         ),
     ],
     2: [
         # the transpose forgotten
-        (
-            "transpose",
-            solve("z = sparse_solve(values, dy, rows, cols)", f"return -{PRODUCT}, z"),
-        ),
+        ("transpose", solve("z = sparse_solve(values, dy, rows, cols)", f"return -{PRODUCT}, z")),
         # rows and columns exchanged in the product
-        (
-            "input 0, element",
-            solve(AGAIN, "return -tf.gather(z, cols) * tf.gather(y, rows), z"),
-        ),
+        ("input 0, element", solve(AGAIN, "return -tf.gather(z, cols) * tf.gather(y, rows), z")),
         ("input 0 is values", solve(AGAIN, f"return {PRODUCT}, z")),
         ("input 0 is values", solve(AGAIN, f"return z, -{PRODUCT}")),
         # b in the place of y: it is found for one number
-        (
-            "A = 2",
-            solve(AGAIN, "return -tf.gather(z, rows) * tf.gather(b, cols), z"),
-        ),
+        ("A = 2", solve(AGAIN, "return -tf.gather(z, rows) * tf.gather(b, cols), z")),
         # NumPy without a gradient of its own
         (
             "have a gradient",
@@ -98,18 +87,14 @@ WRONG = {
             ),
         ),
         # what hides y's dependence on the inputs
-        (
-            "second derivative",
-            solve(AGAIN, "y = tf.stop_gradient(y)", f"return -{PRODUCT}, z"),
-        ),
+        ("second derivative", solve(AGAIN, "y = tf.stop_gradient(y)", f"return -{PRODUCT}, z")),
     ],
 }
 
 RIGHT = {
     1: [
         CHOSEN + PROBE + 'answers["e"] = "custom_gradient, recursive"\n',
-        PROBE
-        + 'answers = dict(zip("abcde", ["no op", "numpy_function", "TensorFlow\'s ops",\n'
+        PROBE + 'answers = dict(zip("abcde", ["no op", "numpy_function", "TensorFlow\'s ops",\n'
         '                             "C++ op", "py_func, recursive"]))\n'
         'answers["f"] = ("py_function", "numpy_function")\n',
         # a tape by hand, in a graph, on a batch of one
