@@ -26,6 +26,22 @@ KERNELS = """
 REGISTER_KERNEL(float);
 REGISTER_KERNEL(double);
 """
+LISTS = [3, 1, 2], [-2, -5, -3], [7], [2, 5, 5, 2], [0.1, 1e30, -1e30], [*range(300)] * 2
+
+
+def load_extremes(code):
+    """Compile the op Extremes and load it: once in a process."""
+    with tempfile.TemporaryDirectory() as folder:
+        return load_op(written(code, folder))
+
+
+def written(code, folder):
+    """A C++ file of the interface and the kernel's class, and what belongs to them."""
+    top = TOP.read_text("utf-8").split("// The interface")[0]
+    top = top.replace("namespace {", "using namespace tensorflow;")
+    file = Path(folder, "extremes.cc")
+    file.write_text(f'{MORE}{top}\n#line 1 "answer"\n{code}\n{KERNELS}', "utf-8")
+    return file
 
 
 def fault_of_extremes(code):
@@ -36,11 +52,8 @@ def fault_of_extremes(code):
     """
     if not isinstance(code, str):
         return f"C++ code is a text, not {type(code).__name__}"
-    top = TOP.read_text("utf-8").split("// The interface")[0]
-    top = top.replace("namespace {", "using namespace tensorflow;")
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "extremes.cc")
-        file.write_text(f'{MORE}{top}\n#line 1 "answer"\n{code}\n{KERNELS}', "utf-8")
+        file = written(code, folder)
         # Eigen, TensorFlow's library of arrays, looks at each index with this option.
         words = compile_command(TOP)
         words = [*words[: words.index("-shared")], "-DEIGEN_INTERNAL_DEBUGGING"]
@@ -61,16 +74,18 @@ def fault_of_extremes(code):
 def first_fault(extremes):
     """The first thing that is wrong with the op; None if there is nothing."""
     for dtype in "float64", "float32":
-        for numbers in [3, 1, 2], [-2, -5, -3], [7], [2, 5, 5, 2], [*range(300)] * 2:
+        for numbers in LISTS:
             x = np.array(numbers, dtype)
             shown = f"for x = {numbers[:4]} in {dtype}"
             try:
                 found = extremes(x)
             except tf.errors.OpError as error:
                 return f"{shown}: {error.message.split('}} ')[-1]}"
-            for y, right in zip(found, [x.min(), x.max()], strict=True):
-                if y.shape != () or y.numpy() != right:
-                    return f"{shown}: {y.numpy()} instead of {right}"
+            places = np.array([x.argmin(), x.argmax()])
+            for name, right in ("values", x[places]), ("places", places):
+                y = getattr(found, name).numpy()
+                if not np.array_equal(y, right):
+                    return f"{shown}, {name} are {y.tolist()} instead of {right.tolist()}"
     for x in np.ones((2, 3)), np.ones(0), np.array(3.0):
         try:
             extremes(x)
@@ -81,7 +96,7 @@ def first_fault(extremes):
         spec = tf.TensorSpec(shape, tf.float64)
         traced = tf.function(extremes).get_concrete_function(spec)
         for name, y in traced.structured_outputs._asdict().items():
-            if y.shape != ():
+            if y.shape != (2,):
                 return (f"in a tf.function with x of shape {spec.shape}, {name} has "
                         f"the shape {y.shape}")  # fmt: skip
     for shape in [2, 3], []:
