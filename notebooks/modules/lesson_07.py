@@ -1,6 +1,6 @@
-"""Lesson 07 compiles the answer to its second exercise, and tries it, with this.
+"""Lesson 07 tries the answers to its exercises with this: a gradient, and an op.
 
-That happens in a process of its own, as a wrong kernel may end the process it runs in.
+It tries the op in a process of its own, as a wrong kernel may end the process.
 """
 
 import os
@@ -10,10 +10,11 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 
-from utils import compile_command, load_op, tf
+from utils import compile_command, gradient, load_op, tf
 
 TOP = Path(__file__).parents[1] / "cpp" / "zero_out.cc"  # its includes and usings
 MORE = "#include <algorithm>\n#include <cmath>\n#include <limits>\n#include <numeric>\n"
@@ -26,7 +27,26 @@ KERNELS = """
 REGISTER_KERNEL(float);
 REGISTER_KERNEL(double);
 """
-LISTS = [3, 1, 2], [-2, -5, -3], [7], [2, 5, 5, 2], [0.1, 1e30, -1e30], [*range(300)] * 2
+VECTORS = [3, 1, 2], [-2, -5, -3], [7], [2, 5, 5, 2], [0.1, 1e30, -1e30], [*range(300)]
+
+
+def dx_of_extremes(grad):
+    """From (x, dvalues, dplaces) to the dx of Extremes, by the gradient `grad`.
+
+    In a graph, the op does not know the length of x.
+    """
+
+    def dx(x, dvalues, dplaces):
+        @tf.custom_gradient  # stands for the op
+        def extremes(x):
+            x = tf.boolean_mask(x, x == x)
+            places = tf.cast([tf.argmin(x), tf.argmax(x)], tf.int32)
+            op = SimpleNamespace(inputs=[x], outputs=[tf.gather(x, places), places])
+            return tuple(op.outputs), lambda dvalues, _: grad(op, dvalues, dplaces)
+
+        return gradient(lambda x: tf.reduce_sum(dvalues * extremes(1 * x)[0]), x)
+
+    return dx
 
 
 def load_extremes(code):
@@ -74,7 +94,7 @@ def fault_of_extremes(code):
 def first_fault(extremes):
     """The first thing that is wrong with the op; None if there is nothing."""
     for dtype in "float64", "float32":
-        for numbers in LISTS:
+        for numbers in VECTORS:
             x = np.array(numbers, dtype)
             shown = f"for x = {numbers[:4]} in {dtype}"
             try:
@@ -85,7 +105,7 @@ def first_fault(extremes):
             for name, right in ("values", x[places]), ("places", places):
                 y = getattr(found, name).numpy()
                 if not np.array_equal(y, right):
-                    return f"{shown}, {name} are {y.tolist()} instead of {right.tolist()}"
+                    return f"{shown}: {name} {y.tolist()} instead of {right.tolist()}"
     for x in np.ones((2, 3)), np.ones(0), np.array(3.0):
         try:
             extremes(x)
