@@ -142,7 +142,7 @@ WRONG = {
         ),
         ("ends the process", op(compute=ALLOCATED + FILLED)),
         (
-            "instead of [-5.0, -2.0]",
+            "values [1.0, 2.0] instead of [1.0, 3.0]",
             op(
                 compute=REFUSED
                 + ALLOCATED
