@@ -1,6 +1,6 @@
-"""Lesson 07 compiles the answer to its second exercise, and tries it, with this.
+"""Lesson 07 tries the answers to its exercises with this: a gradient, and an op.
 
-That happens in a process of its own, as a wrong kernel may end the process it runs in.
+It tries the op in a process of its own, as a wrong kernel may end the process.
 """
 
 import os
@@ -10,10 +10,11 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 
-from utils import compile_command, load_op, tf
+from utils import compile_command, gradient, load_op, tf
 
 TOP = Path(__file__).parents[1] / "cpp" / "zero_out.cc"  # its includes and usings
 MORE = "#include <algorithm>\n#include <cmath>\n#include <limits>\n#include <numeric>\n"
@@ -26,6 +27,41 @@ KERNELS = """
 REGISTER_KERNEL(float);
 REGISTER_KERNEL(double);
 """
+VECTORS = [3, 1, 2], [-2, -5, -3], [7], [2, 5, 5, 2], [0.1, 1e30, -1e30], [*range(300)]
+
+
+def dx_of_extremes(grad):
+    """From (x, dvalues, dplaces) to the dx of Extremes, by the gradient `grad`.
+
+    In a graph, the op does not know the length of x.
+    """
+
+    def dx(x, dvalues, dplaces):
+        @tf.custom_gradient  # stands for the op
+        def extremes(x):
+            x = tf.boolean_mask(x, x == x)
+            places = tf.cast([tf.argmin(x), tf.argmax(x)], tf.int32)
+            op = SimpleNamespace(inputs=[x], outputs=[tf.gather(x, places), places])
+            return tuple(op.outputs), lambda dvalues, _: grad(op, dvalues, dplaces)
+
+        return gradient(lambda x: tf.reduce_sum(dvalues * extremes(1 * x)[0]), x)
+
+    return dx
+
+
+def load_extremes(code):
+    """Compile the op Extremes and load it: once in a process."""
+    with tempfile.TemporaryDirectory() as folder:
+        return load_op(written(code, folder))
+
+
+def written(code, folder):
+    """A C++ file of the interface and the kernel's class, and what belongs to them."""
+    top = TOP.read_text("utf-8").split("// The interface")[0]
+    top = top.replace("namespace {", "using namespace tensorflow;")
+    file = Path(folder, "extremes.cc")
+    file.write_text(f'{MORE}{top}\n#line 1 "answer"\n{code}\n{KERNELS}', "utf-8")
+    return file
 
 
 def fault_of_extremes(code):
@@ -36,11 +72,8 @@ def fault_of_extremes(code):
     """
     if not isinstance(code, str):
         return f"C++ code is a text, not {type(code).__name__}"
-    top = TOP.read_text("utf-8").split("// The interface")[0]
-    top = top.replace("namespace {", "using namespace tensorflow;")
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "extremes.cc")
-        file.write_text(f'{MORE}{top}\n#line 1 "answer"\n{code}\n{KERNELS}', "utf-8")
+        file = written(code, folder)
         # Eigen, TensorFlow's library of arrays, looks at each index with this option.
         words = compile_command(TOP)
         words = [*words[: words.index("-shared")], "-DEIGEN_INTERNAL_DEBUGGING"]
@@ -61,16 +94,18 @@ def fault_of_extremes(code):
 def first_fault(extremes):
     """The first thing that is wrong with the op; None if there is nothing."""
     for dtype in "float64", "float32":
-        for numbers in [3, 1, 2], [-2, -5, -3], [7], [2, 5, 5, 2], [*range(300)] * 2:
+        for numbers in VECTORS:
             x = np.array(numbers, dtype)
             shown = f"for x = {numbers[:4]} in {dtype}"
             try:
                 found = extremes(x)
             except tf.errors.OpError as error:
                 return f"{shown}: {error.message.split('}} ')[-1]}"
-            for y, right in zip(found, [x.min(), x.max()], strict=True):
-                if y.shape != () or y.numpy() != right:
-                    return f"{shown}: {y.numpy()} instead of {right}"
+            places = np.array([x.argmin(), x.argmax()])
+            for name, right in ("values", x[places]), ("places", places):
+                y = getattr(found, name).numpy()
+                if not np.array_equal(y, right):
+                    return f"{shown}: {name} {y.tolist()} instead of {right.tolist()}"
     for x in np.ones((2, 3)), np.ones(0), np.array(3.0):
         try:
             extremes(x)
@@ -81,7 +116,7 @@ def first_fault(extremes):
         spec = tf.TensorSpec(shape, tf.float64)
         traced = tf.function(extremes).get_concrete_function(spec)
         for name, y in traced.structured_outputs._asdict().items():
-            if y.shape != ():
+            if y.shape != (2,):
                 return (f"in a tf.function with x of shape {spec.shape}, {name} has "
                         f"the shape {y.shape}")  # fmt: skip
     for shape in [2, 3], []:

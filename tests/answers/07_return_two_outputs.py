@@ -7,38 +7,41 @@ HEAD = """extremes = '''
 REGISTER_OP("Extremes")
     .Attr("T: {float, double}")
     .Input("x: T")
-    .Output("smallest: T")
-    .Output("largest: T")
+    .Output("values: T")
+    .Output("places: int32")
 """
 REFUSED = """
     OP_REQUIRES(context, x.dims() == 1 && x.NumElements() > 0,
                 absl::InvalidArgumentError("Extremes expects a vector"));
 """
 ALLOCATED = """
-    Tensor* smallest = nullptr;
-    Tensor* largest = nullptr;
-    OP_REQUIRES_OK(context, context->allocate_output(0, {}, &smallest));
-    OP_REQUIRES_OK(context, context->allocate_output(1, {}, &largest));
+    Tensor* values = nullptr;
+    Tensor* places = nullptr;
+    OP_REQUIRES_OK(context, context->allocate_output(0, TensorShape({2}), &values));
+    OP_REQUIRES_OK(context, context->allocate_output(1, TensorShape({2}), &places));
 """
 FILLED = """
     const auto numbers = x.vec<T>();
+    int a = 0, b = 0;
     T low = numbers(0), high = numbers(0);
     for (int i = 1; i < numbers.size(); ++i) {
-      if (numbers(i) < low) low = numbers(i);
-      if (numbers(i) > high) high = numbers(i);
+      if (numbers(i) < low) low = numbers(a = i);
+      if (numbers(i) > high) high = numbers(b = i);
     }
-    smallest->scalar<T>()() = low;
-    largest->scalar<T>()() = high;
+    values->vec<T>()(0) = low;
+    values->vec<T>()(1) = high;
+    places->vec<int32_t>()(0) = a;
+    places->vec<int32_t>()(1) = b;
 """
-SCALARS = """
+VECTORS = """
       ShapeHandle vector;
       TF_RETURN_IF_ERROR(c->WithRank(c->input(0), 1, &vector));
-      c->set_output(0, c->Scalar());
-      c->set_output(1, c->Scalar());
+      c->set_output(0, c->Vector(2));
+      c->set_output(1, c->Vector(2));
 """
 
 
-def op(shapes=SCALARS, compute=REFUSED + ALLOCATED + FILLED, before=""):
+def op(shapes=VECTORS, compute=REFUSED + ALLOCATED + FILLED, before=""):
     return f"""{HEAD}
     .SetShapeFn([](InferenceContext* c) {{
 {shapes}
@@ -59,99 +62,88 @@ class ExtremesOp : public OpKernel {{
 """
 
 
-def grad(*lines):
+def grad(*lines, arguments="op, dvalues, dplaces"):
     return "\n    ".join(
-        ["def extremes_grad(op, dsmallest, dlargest):", "x = op.inputs[0]", *lines]
+        [
+            f"def extremes_grad({arguments}):",
+            "x, (values, places) = op.inputs[0], op.outputs",
+            *lines,
+        ]
     )
 
 
+HOT = "hot = tf.one_hot(places, tf.size(x), dtype=x.dtype)"
+SUM = "return dvalues[0] * hot[0] + dvalues[1] * hot[1]"
 WRONG = {
     1: [
+        ("takes 2 positional arguments but 3 were given", grad(HOT, SUM, arguments="op, dvalues")),
+        ("what is dplaces", grad(HOT, SUM + " + 0 * tf.cast(dplaces[0], x.dtype)")),
         (
             "x = (5, 1, 5, 1)",
             grad(
-                "low = tf.where(x == op.outputs[0], dsmallest, 0)",
-                "return low + tf.where(x == op.outputs[1], dlargest, 0)",
+                "low = tf.where(x == values[0], dvalues[0], 0)",
+                "return low + tf.where(x == values[1], dvalues[1], 0)",
             ),
         ),
         (
             "along how many paths",
             grad(
-                "k = tf.range(tf.size(x), dtype=tf.int64)",
-                "low = tf.where(k == tf.argmin(x), dsmallest, 0)",
-                "return tf.where(k == tf.argmax(x), dlargest, low)",
+                "k = tf.range(tf.size(x))",
+                "low = tf.where(k == places[0], dvalues[0], 0)",
+                "return tf.where(k == places[1], dvalues[1], low)",
             ),
         ),
-        (
-            "x = (4, 1, 3)",
-            grad("return dlargest * tf.one_hot(tf.argmax(x), tf.size(x), dtype=x.dtype)"),
-        ),
-        (
-            "x = (4, 1, 3)",
-            grad(
-                "a = tf.one_hot(tf.argmin(x), tf.size(x), dtype=x.dtype)",
-                "return a + tf.one_hot(tf.argmax(x), tf.size(x), dtype=x.dtype)",
-            ),
-        ),
+        ("x = (4, 1, 3)", grad(HOT, "return dvalues[1] * hot[1]")),
+        ("x = (4, 1, 3)", grad(HOT, "return hot[0] + hot[1]")),
+        ("x = (4, 1, 3)", grad(HOT, SUM.replace("dvalues", "abs(dvalues)"))),
+        ("x = (4, 1, 3)", grad(HOT, "return dvalues[1] * hot[0] + dvalues[0] * hot[1]")),
+        ("x = (4, 1, 3)", grad(HOT, SUM + ", None")),
         (
             "x = (4, 1, 3)",
             grad(
-                "a = dlargest * tf.one_hot(tf.argmin(x), tf.size(x), dtype=x.dtype)",
-                "b = tf.one_hot(tf.argmax(x), tf.size(x), dtype=x.dtype)",
-                "return a + dsmallest * b",
+                "hot = tf.one_hot(places, tf.size(x))",
+                "dvalues = tf.cast(dvalues, tf.float32)",
+                SUM,
             ),
         ),
-        (
-            "float32",
-            grad(
-                "a = dsmallest * tf.one_hot(tf.argmin(x), tf.size(x), dtype=tf.float64)",
-                "b = tf.one_hot(tf.argmax(x), tf.size(x), dtype=tf.float64)",
-                "return a + dlargest * b",
-            ),
-        ),
-        (
-            "float32",
-            grad(
-                "a = dsmallest * tf.one_hot(tf.argmin(x), 3, dtype=x.dtype)",
-                "return a + dlargest * tf.one_hot(tf.argmax(x), 3, dtype=x.dtype)",
-            ),
-        ),
-        ("x = (4, 1, 3)", grad("return dsmallest * x, dlargest * x")),
+        ("x = (4, 1, 3)", grad("hot = tf.one_hot(places, x.shape[0], dtype=x.dtype)", SUM)),
+        ("float32", grad("hot = tf.one_hot(places, tf.size(x), dtype=tf.float64)", SUM)),
+        ("float32", grad("hot = tf.one_hot(places, 3, dtype=x.dtype)", SUM)),
     ],
     2: [
         (
-            "x of shape (3,), smallest has the shape (3,)",
+            "x of shape (3,), values has the shape (3,)",
             op(shapes="      c->set_output(0, c->input(0));\n      c->set_output(1, c->input(0));"),
         ),
         (
             "the shape function takes",
-            op(shapes="      c->set_output(0, c->Scalar());\n      c->set_output(1, c->Scalar());"),
+            op(
+                shapes="      c->set_output(0, c->Vector(2));\n"
+                "      c->set_output(1, c->Vector(2));"
+            ),
         ),
         ("ends the process", op(compute=ALLOCATED + FILLED)),
         (
-            "2.0 instead of 3.0",
+            "values [1.0, 2.0] instead of [1.0, 3.0]",
             op(compute=REFUSED + ALLOCATED + FILLED.replace("high = numbers(0)", "high = 0")),
+        ),
+        ("x = [2, 5, 5, 2]", op(compute=REFUSED + ALLOCATED + FILLED.replace("> high", ">= high"))),
+        (
+            "x = [0.1, 1e+30, -1e+30] in float64",
+            op(compute=REFUSED + ALLOCATED + FILLED.replace("T low", "float low")),
         ),
     ],
 }
 RIGHT = {
     1: [
-        grad(
-            "low = tf.one_hot(tf.argmin(x), tf.size(x), on_value=dsmallest, "
-            "off_value=tf.zeros_like(dsmallest))",
-            "return low + tf.one_hot(tf.argmax(x), tf.size(x), on_value=dlargest, "
-            "off_value=tf.zeros_like(dlargest))",
-        ),
-        grad(
-            "places = tf.stack([tf.argmin(x), tf.argmax(x)])",
-            "dys = tf.stack([dsmallest, dlargest])",
-            "return tf.scatter_nd(places[:, None], dys, tf.shape(x, tf.int64))",
-        ),
+        grad("return tf.scatter_nd(places[:, None], dvalues, tf.shape(x))"),
+        grad("return tf.IndexedSlices(dvalues, places, tf.shape(x))"),
         grad(
             "k = tf.range(tf.size(x), dtype=tf.int64)",
-            "low = tf.where(k == tf.argmin(x), dsmallest, 0)",
-            "return [low + tf.where(k == tf.argmax(x), dlargest, 0)]",
+            "low = tf.where(k == tf.argmin(x), dvalues[0], 0)",
+            "return [low + tf.where(k == tf.argmax(x), dvalues[1], 0)]",
         ),
+        grad(HOT, "return tf.linalg.matvec(hot, dys[0], True)", arguments="op, *dys"),
     ],
     2: [
         op(
@@ -159,7 +151,7 @@ RIGHT = {
       tensorflow::shape_inference::ShapeHandle unused;
       auto status = c->WithRank(c->input(0), 1, &unused);
       if (!status.ok()) return status;
-      for (int i : {0, 1}) c->set_output(i, c->MakeShape({}));
+      for (int i : {0, 1}) c->set_output(i, c->MakeShape({2}));
 """,
             compute=REFUSED
             + """
@@ -169,12 +161,15 @@ RIGHT = {
     auto less = [&](tensorflow::int64 a, tensorflow::int64 b) {
       return numbers[a] < numbers[b];
     };
-    auto [a, b] = std::minmax_element(order.begin(), order.end(), less);
-    Tensor *y = nullptr, *z = nullptr;
-    OP_REQUIRES_OK(context, context->allocate_output("smallest", {}, &y));
-    OP_REQUIRES_OK(context, context->allocate_output("largest", TensorShape(), &z));
-    *y->flat<T>().data() = numbers[*a];
-    z->flat<T>()(0) = numbers[*b];
+    auto a = std::min_element(order.begin(), order.end(), less);
+    auto b = std::max_element(order.begin(), order.end(), less);
+    Tensor *y = nullptr, *k = nullptr;
+    OP_REQUIRES_OK(context, context->allocate_output("values", {2}, &y));
+    OP_REQUIRES_OK(context, context->allocate_output("places", TensorShape({2}), &k));
+    y->flat<T>().data()[0] = numbers[*a];
+    y->flat<T>()(1) = numbers[*b];
+    k->flat<tensorflow::int32>()(0) = *a;
+    k->vec<int>()(1) = *b;
 """,
         ),
         op(
@@ -187,10 +182,21 @@ RIGHT = {
 """
             + ALLOCATED
             + """
-    smallest->scalar<T>().setConstant(x.vec<T>()(0));
-    largest->scalar<T>() = smallest->scalar<T>().constant(x.vec<T>()(0));
-    smallest->scalar<T>() = x.flat<T>().minimum();
-    largest->scalar<T>() = x.flat<T>().maximum();
+    auto numbers = x.vec<T>();
+    std::array<T, 2> extremes = {numbers(0), numbers(0)};
+    values->vec<T>().setConstant(numbers(0));
+    places->vec<int32_t>() = places->vec<int32_t>().constant(0);
+    for (int i = x.NumElements() - 1; i >= 0; --i) {
+      if (numbers(i) <= extremes[0]) {
+        extremes[0] = numbers(i);
+        places->vec<int32_t>()(0) = i;
+      }
+      if (numbers(i) >= extremes[1]) {
+        extremes[1] = numbers(i);
+        places->vec<int32_t>()(1) = i;
+      }
+    }
+    for (int i = 0; i < 2; ++i) values->vec<T>()(i) = extremes[i];
 """,
         ),
     ],
