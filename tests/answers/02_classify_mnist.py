@@ -33,8 +33,16 @@ GRADIENT = "dl * tf.sigmoid(z)"
 WRONG = {
     1: [
         ("nan at", TEST.format(ON_PAPER, "abs(found - right) > 0.01 * right")),
-        ("2 % from 41", TEST.format(ON_PAPER, "not right - found <= 0.01 * right")),
-        ("2 % from 41", TEST.format(ON_PAPER, "not abs(found - right) <= 0.2")),
+        ("2 % too large", TEST.format(ON_PAPER, "not right - found <= 0.01 * right")),
+        ("2 % too small", TEST.format(ON_PAPER, "not 0.95 <= found / right <= 1.01")),
+        ("infinite", TEST.format(ON_PAPER, "np.isnan(found) or abs(found - right) / found > 0.01")),
+        ("half a percent", TEST.format(ON_PAPER, "not abs(found - right) <= 0.2")),
+        (
+            "from z = 0 on",
+            TEST.replace("range(", "range(1, ").format(
+                ON_PAPER, "not abs(found - right) <= 0.01 * right"
+            ),
+        ),
         ("stays at 15", TEST.format("z", "not abs(found - right) <= 0.01 * right")),
         ("stays at 15", TEST.format(ON_PAPER, "not np.isfinite(found)")),
         ("cross_entropy is", ALL_AT_ONCE.format("return int(np.argmin(good))")),
@@ -53,6 +61,8 @@ WRONG = {
                 "np.where(z > 30, z, np.log(1 + np.exp(z)))",
             )
         ),
+        ("10000", LOSS.format("np.where(z > 10, z, np.logaddexp(0, z))", GRADIENT)),
+        ("10000", LOSS.format("np.where(z >= 100, z, np.log1p(np.exp(z)))", GRADIENT)),
         ("from -3 to 3", LOSS.format("np.maximum(z, 0)", GRADIENT)),
         ("from -3 to 3", LOSS.format("np.log1p(np.exp(-z))", GRADIENT)),
         ("the gradient for z", LOSS.format(VALUE, "tf.sigmoid(z)")),
