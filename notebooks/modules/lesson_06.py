@@ -1,6 +1,5 @@
-"""Pictures of lesson 06: read back from TensorBoard's files, and compared."""
+"""Pictures of lesson 06: read back from TensorBoard's files."""
 
-import numpy as np
 import tensorflow as tf
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
@@ -13,11 +12,3 @@ def read_pictures(run, tag):
         event.step: tf.io.decode_png(tf.make_ndarray(event.tensor_proto)[2]).numpy()
         for event in reader.Tensors(tag)  # [0] is the width, [1] the height
     }
-
-
-def same_drawing(found, right, others):
-    """True, or what is wrong; `others`: from a mistake to what it would draw."""
-    if np.array_equal(found, right):
-        return True
-    known = [said for said, drawn in others.items() if np.array_equal(found, drawn)]
-    return known[0] if known else "other pictures are drawn, or other titles"

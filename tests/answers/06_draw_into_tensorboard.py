@@ -44,13 +44,24 @@ RIGHT_ROWS = "dy * longest / tf.maximum(tf.norm(dy, axis=1, keepdims=True), long
 
 WRONG = {
     1: [
-        ("other pictures", mistakes(wrong="answers == labels")),
-        ("label has to stand", mistakes(title="f'{b}, not {a}'")),
-        ("other pictures", mistakes(images="images")),
-        ("other pictures", mistakes(answers="scores.argmin(axis=1)")),
-        ("other pictures", mistakes(title="f'{a}'")),
+        ("only what is wrong", mistakes(wrong="answers == labels")),
+        ("label, not answer", mistakes(title="f'{b}, not {a}'")),
+        ("only what is wrong", mistakes(images="images")),
+        ("only what is wrong", mistakes(answers="scores.argmin(axis=1)")),
+        ("only what is wrong", mistakes(title="f'{a}'")),
         ("nothing is to be drawn", mistakes(wrong="[1, 4, 7]")),
         ("nine", mistakes(wrong="np.flatnonzero(answers != labels)[:3]")),
+        (
+            "in a graph",
+            "def draw_mistakes(images, labels, scores):\n"
+            "    def f(images, labels, scores):\n"
+            "        answers = [scores[k].argmax() for k in range(n)]\n"
+            "        wrong = [k for k in range(n) if answers[k] != labels[k]]\n"
+            "        titles = [f'{labels[k]}, not {answers[k]}' for k in wrong]\n"
+            "        return np_digits(images[wrong], titles)\n"
+            "    n = images.shape[0]\n"
+            f"    return py_func(f, [images, labels, scores], {SPEC})\n",
+        ),
         (
             "in a graph",
             "def draw_mistakes(images, labels, scores):\n"
@@ -80,6 +91,10 @@ WRONG = {
         ),
         ("longest is 1", limit("tf.clip_by_norm(tf.cast(dy, tf.float64), longest, axes=[1])")),
         ("longest is 1", limit(RIGHT_ROWS.replace("norm(dy,", "norm(dy[:, :2],"))),
+        (
+            "n is not known",
+            limit("tf.stack([tf.clip_by_norm(dy[k], longest) for k in range(dy.shape[0])])"),
+        ),
         ("as it arrives", limit("dy", f"dy = {RIGHT_ROWS}", "show(dy)")),
         ("as it arrives", limit(RIGHT_ROWS, "pass")),
         ("as it arrives", limit(RIGHT_ROWS, then="show(dy)")),
