@@ -89,7 +89,9 @@ class Classroom:
     def say(self, *sources):
         """What the last of these cells prints; the names are afterwards as before."""
         try:
-            return [self.run(source, "answer") for source in sources][-1]
+            # a name for each, for AutoGraph reads the lines of a function by its file
+            said = [self.run(cell, f"answer_{n}") for n, cell in enumerate(sources)]
+            return said[-1]
         finally:
             self.names.clear()
             self.names.update(self.before)

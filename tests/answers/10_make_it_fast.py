@@ -79,6 +79,13 @@ WRONG = {
                 "        if tf.reduce_max(tf.abs(dx)) < limit:\n            break\n        x = x",
             ),
         ),
+        # AutoGraph does not translate it
+        (
+            "condition",
+            DESCEND.format("tf.reduce_max(tf.abs(dx := slope(x))) >= limit")
+            .replace("steps, dx = 0, slope(x)", "steps = 0")
+            .replace("        dx = slope(x)\n", ""),
+        ),
         # the slope is recorded, and Python still loops
         (
             "tf.function",
@@ -160,6 +167,13 @@ RIGHT = {
         "        x = x - 0.1 * dx\n"
         "        steps += 1\n"
         "    return x, steps\n",
+        # the first slope in a tf.function of its own
+        "@tf.function\n"
+        "def run(slope, x, dx, limit):\n"
+        "    steps = 0\n"
+        + DESCEND.format(GOES_ON).split("\n", 3)[3]
+        + "\n\ndef descend(slope, x, limit):\n"
+        "    return run(slope, x, tf.function(slope)(x), limit)\n",
         # a function inside, the loop by hand
         "def descend(slope, x, limit):\n"
         "    def go_on(x, dx, steps):\n"
