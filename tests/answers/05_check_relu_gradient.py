@@ -28,6 +28,8 @@ WRONG = {
         ("claimed 3.004", RIGHT_BUT.replace("off = 1e-3", "off = 1e-2")),
         ("claimed 3.002", RIGHT_BUT.replace("off = 1e-3", "off = 1e-5")),
         ("claimed 3.002", RIGHT_BUT.replace(OFF, "    off = 0\n")),
+        ("claimed 3.03", RIGHT_BUT.replace("sides(f, x, h / 10)", "sides(f, x, h)")),
+        ("claimed -0.0005", RIGHT_BUT.replace("max(abs(low), abs(high))", "abs(low)")),
         (  # without abs: a negative slope never agrees
             "reciprocal at 1e-06",
             RIGHT_BUT.replace("1e-3 * abs(b)", "1e-3 * b"),
@@ -79,7 +81,7 @@ RIGHT = {
     1: [
         BOTH
         + "    if not abs(a - b) <= 1e-3 * min(abs(a), abs(b)): return 'undecided'\n"
-        + "    low, high = sorted(sides(f, x, h))\n"
+        + "    low, high = sorted(sides(f, x, h / 10))\n"
         + OFF
         + JUDGE,
         VERDICT + "    x = float(x)\n"
