@@ -118,14 +118,10 @@ WRONG = {
         ("in eager", careful(shape="pass")),
         ("Tout", careful(after="pass")),
         ("whose memory", careful(before="pass")),
-        # too late
+        # shapes of shapes are broadcast, and an empty one is equal to all
         (
-            "whose memory",
-            careful(
-                before="old = array.copy()",
-                after="y = np.asarray(y, "
-                "dtype)\n        assert np.array_equal(old, array)",
-            ),
+            "in eager",
+            careful(shape="tf.debugging.assert_equal(tf.shape(dx), tf.shape(x))"),
         ),
         # hides it
         ("in eager", careful(shape="dx = tf.broadcast_to(dx, x.shape)")),
@@ -134,7 +130,7 @@ WRONG = {
         # the shape of dy is that of y
         ("another shape", careful(shape="dx = tf.ensure_shape(dx, dy.shape)")),
         # in a graph the shape of dx may be unknown
-        ("no mistake", careful(shape=raise_if("dx.shape != x.shape"))),
+        ("may be unknown", careful(shape=raise_if("dx.shape != x.shape"))),
         (
             "in a tf.function",
             careful(shape=raise_if("tf.executing_eagerly() and dx.shape != x.shape")),
@@ -172,7 +168,11 @@ def my_better_py_func(func, inp, Tout, grad=None):
     2: [
         careful(before="array = array.copy()"),
         careful(after=raise_if("np.asarray(y).dtype != dtype")),
-        careful(shape="tf.debugging.assert_equal(tf.shape(dx), tf.shape(x))"),
+        careful(shape="tf.ensure_shape(dx, x.shape)"),
+        careful(
+            before="old = array.copy()",
+            after="y = np.asarray(y, dtype)\n        assert np.array_equal(old, array)",
+        ),
         careful(
             shape="tf.debugging.assert_equal(tf.rank(dx), tf.rank(x))\n"
             "        dx = tf.reshape(dx, x.shape)"
