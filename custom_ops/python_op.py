@@ -3,17 +3,17 @@
 The idea fits into a dozen lines, which lesson 09 explains:
 
     def py_func(func, inp, Tout, grad):
+        op = SimpleNamespace(inputs=inp)
+
+        def backward(dy):
+            return grad(op, dy)
+
         @tf.custom_gradient
         def run(*inputs):
-            y = tf.numpy_function(func, inputs, Tout)
-            op = SimpleNamespace(inputs=inputs, outputs=[y])
+            return tf.numpy_function(func, inputs, Tout), backward
 
-            def backward(dy):
-                return grad(op, dy)
-
-            return y, backward
-
-        return run(*inp)
+        op.outputs = [run(*inp)]
+        return op.outputs[0]
 
 `tf.numpy_function` runs `func`, and `tf.custom_gradient` tells TensorFlow of `grad`.
 This module does both by hand, to keep the promises that those lines break: a missing

@@ -1,29 +1,32 @@
 """Answers to the exercises of lesson 09: wrong ones with a word of the hint, right ones
 of another form."""
 
-CELLS = 0, 1, 2, 3, 6, 7, 10, 11  # the others draw, or lead through the museum
+CELLS = 0, 1, 2, 3, 4, 5, 9, 10  # the others draw, or show where the zeros come from
 
 NAMED = """
 def my_better_py_func(func, inp, Tout, grad=None):
+    op = SimpleNamespace(inputs=inp)
+    name = NAME
+    REGISTER
+    graph = tf.compat.v1.get_default_graph()
+
     @tf.custom_gradient
     def run(*inputs):
-        name = NAME
-        REGISTER
-        graph = tf.compat.v1.get_default_graph()
         with graph.gradient_override_map({"TYPE": name}):
             y = tf.numpy_function(func, inputs, Tout)
-        op = SimpleNamespace(inputs=inputs, outputs=[y])
         return y, lambda dy: grad(op, DY)
-    return run(*inp)
+
+    op.outputs = [run(*inp)]
+    return op.outputs[0]
 """
 NEW_NAME, REGISTER = 'f"Mine-{uuid.uuid4()}"', "tf.RegisterGradient(name)(grad)"
 ONCE = "if not registered: registered.append(tf.RegisterGradient(name)(grad))"
 
 ONCE_A_NAME = """
-        try:
-            tf.RegisterGradient(name)(grad)
-        except KeyError:
-            pass
+    try:
+        tf.RegisterGradient(name)(grad)
+    except KeyError:
+        pass
 """
 
 
@@ -36,37 +39,49 @@ def better(body):
     return f"def my_better_py_func(func, inp, Tout, grad=None):\n    {body}\n"
 
 
-FINITE = """
-def finite(grad):
-    def checked(op, dy):
+INNER = """
+def my_better_py_func(func, inp, Tout, grad=None):
+    @tf.custom_gradient
+    def run(*inputs):
+        y = recipe_2016(func, inputs, Tout, grad)
+        op = SimpleNamespace(inputs=inputs, outputs=[y])
+        return y, lambda dy: grad(op, dy)
+
+    return run(*inp)
+"""
+
+CAREFUL = """
+def careful_py_func(func, inp, Tout, grad=None):
+    x = inp[0]
+    dtype = tf.as_dtype(Tout).as_numpy_dtype
+
+    def careful_func(array):
+        BEFORE
+        y = func(array)
+        AFTER
+        return y
+
+    def careful_grad(op, dy):
         dx = grad(op, dy)
-        TEST
-        return RESULT
-    return checked
+        SHAPE
+        return dx
+
+    return my_py_func(careful_func, inp, Tout, careful_grad)
 """
 
 
-def finite(test="", result="dx"):
-    return FINITE.replace("TEST", test).replace("RESULT", result)
+def careful(
+    before="array.setflags(write=False)",
+    after="y = np.asarray(y, dtype)",
+    shape="dx = tf.ensure_shape(dx, x.shape)",
+):
+    text = CAREFUL.replace("BEFORE", before).replace("AFTER", after)
+    return text.replace("SHAPE", shape)
 
 
-ALL = "tf.reduce_all(tf.math.is_finite(dx))"
+def raise_if(condition):
+    return f"if {condition}: raise ValueError('not so')"
 
-FIRST_RUN = """
-def finite(grad):
-    def checked(op, dy):
-        runs = []
-
-        def look(dx):
-            runs.append(dx)
-            assert len(runs) > 1 or np.isfinite(dx).all()
-            return dx
-
-        dx = grad(op, dy)
-        return tf.ensure_shape(tf.numpy_function(look, [dx], dx.dtype), dx.shape)
-
-    return checked
-"""
 
 WRONG = {
     1: [
@@ -89,103 +104,86 @@ WRONG = {
         # two gradients of one name
         ("each node", named("grad.__name__", ONCE_A_NAME)),
         # an op without outputs
-        ("look at op", named().replace(", outputs=[y]", "")),
+        (
+            "look at op",
+            named()
+            .replace("op.outputs = [run(*inp)]", "y = run(*inp)")
+            .replace("return op.outputs[0]", "return y"),
+        ),
         ("py_func itself", better("return py_func(func, inp, Tout, grad=grad)")),
+        # the record names another tensor
+        ("has op.outputs[0] a record", INNER),
     ],
     2: [
-        ("tf.function", finite("if not np.isfinite(dx).all(): raise ValueError")),
-        (
-            "tf.function, x",
-            finite("if tf.executing_eagerly() and not np.isfinite(dx).all(): raise ValueError"),
-        ),
-        # looks at dy
-        ("inf", finite("dy = tf.debugging.check_numerics(dy, 'dy')")),
+        ("in eager", careful(shape="pass")),
+        ("Tout", careful(after="pass")),
+        ("whose memory", careful(before="pass")),
+        # shapes of shapes are broadcast, and an empty one is equal to all
+        ("in eager", careful(shape="tf.debugging.assert_equal(tf.shape(dx), tf.shape(x))")),
         # hides it
-        ("inf", finite("dx = tf.where(tf.math.is_finite(dx), dx, 0)")),
-        # one kind of three
-        ("-inf", finite("tf.debugging.Assert(tf.reduce_all(dx != np.inf), [dx])")),
-        ("inf", finite("tf.debugging.Assert(tf.reduce_all(dx == dx), [dx])")),
-        ("nan", finite("tf.debugging.Assert(~tf.reduce_any(tf.math.is_inf(dx)), [dx])")),
-        # refuses everything
-        ("finite", finite("raise ValueError('not finite')")),
-        # loses the gradient
-        ("finite", finite("tf.debugging.check_numerics(dx, 'dx')", "None")),
-        # prints
-        ("inf", finite("tf.print(dx)")),
-        # the raise runs while the graph is recorded
-        ("recorded", finite(f"if not {ALL}: raise ValueError('not finite')")),
-        # only the first run
-        ("tf.function, x", FIRST_RUN),
-        # looks at x and dy
-        ("5e29", finite("tf.debugging.assert_positive(op.inputs[0])")),
+        ("in eager", careful(shape="dx = tf.broadcast_to(dx, x.shape)")),
+        # counts elements
+        ("(2, 1)", careful(shape="tf.debugging.assert_equal(tf.size(dx), tf.size(x))")),
+        # the shape of dy is that of y
+        ("another shape", careful(shape="dx = tf.ensure_shape(dx, dy.shape)")),
+        # in a graph the shape of dx may be unknown
+        ("may be unknown", careful(shape=raise_if("dx.shape != x.shape"))),
         (
-            "5e29",
-            finite(
-                "tf.debugging.assert_positive(op.inputs[0])\n"
-                "        dy = tf.debugging.check_numerics(dy, 'dy')"
-            ),
+            "in a tf.function",
+            careful(shape=raise_if("tf.executing_eagerly() and dx.shape != x.shape")),
         ),
-        # a sum that overflows
-        ("large", finite("tf.debugging.check_numerics(tf.reduce_sum(dx), 'the sum')")),
+        # refuses too much
+        (
+            "another shape",
+            careful(after="y = np.asarray(y, dtype)\n        assert y.shape == array.shape"),
+        ),
+        ("no mistake", careful(after="y = np.asarray(y, np.float32)")),
+        ("no mistake", careful(before="raise ValueError")),
     ],
 }
 
 RIGHT = {
     1: [
         named(),
-        # a list of one output
+        # the twelve lines with a list of one output
         """
 def my_better_py_func(func, inp, Tout, grad=None):
+    op = SimpleNamespace(inputs=inp)
+    make = tf.numpy_function if tf.executing_eagerly() else (
+        lambda *arguments: recipe_2016(*arguments, grad))
+
     @tf.custom_gradient
     def run(*inputs):
-        y = recipe_2016(func, inputs, Tout, grad)
-        op = SimpleNamespace(inputs=inputs, outputs=[y])
+        return [make(func, inputs, Tout)], lambda dy: grad(op, dy)
 
-        def backward(dy):
-            return grad(op, dy)
-
-        return [y], backward
-
-    return run(*inp)[0]
-""",
-        # the name around all of the twelve lines
-        """
-def my_better_py_func(func, inp, Tout, grad=None):
-    name = f"Mine-{uuid.uuid4()}"
-    tf.RegisterGradient(name)(grad)
-    graph = tf.compat.v1.get_default_graph()
-    with graph.gradient_override_map({"PyFunc": name}):
-        return my_py_func(func, inp, Tout, grad)
+    op.outputs = run(*inp)
+    return op.outputs[0]
 """,
     ],
     2: [
-        finite(result='tf.debugging.check_numerics(dx, "dx")'),
-        finite(f"tf.debugging.Assert({ALL}, [dx])"),
-        finite("tf.debugging.assert_all_finite(dx, 'dx')"),
+        careful(before="array = array.copy()"),
+        careful(after=raise_if("np.asarray(y).dtype != dtype")),
+        careful(shape="tf.ensure_shape(dx, x.shape)"),
+        careful(
+            before="old = array.copy()",
+            after="y = np.asarray(y, dtype)\n        assert np.array_equal(old, array)",
+        ),
+        careful(
+            shape="tf.debugging.assert_equal(tf.rank(dx), tf.rank(x))\n"
+            "        dx = tf.reshape(dx, x.shape)"
+        ),
         """
-def finite(grad):
-    def look(dx):
-        if not np.isfinite(dx).all():
-            raise ValueError(f"dx is {dx}")
-        return dx
+def careful_py_func(func, inp, Tout, grad=None):
+    def read_only(array):
+        array.flags.writeable = False
+        return np.array(func(array)).astype(tf.as_dtype(Tout).as_numpy_dtype)
 
-    def checked(op, dy):
+    def of_shape(op, dy):
         dx = grad(op, dy)
-        return py_func(look, [dx], dx.dtype)
+        dx.shape.assert_is_compatible_with(inp[0].shape)
+        return tf.ensure_shape(dx, inp[0].shape)
 
-    return checked
-""",
-        """
-def finite(grad):
-    def look(dx):
-        assert not np.isnan(dx).any() and not np.isinf(dx).any()
-        return dx
-
-    def checked(op, dy):
-        dx = grad(op, dy)
-        return my_py_func(look, [dx], dx.dtype)
-
-    return checked
+    return my_py_func(read_only, inp, Tout, of_shape)
 """,
     ],
 }
