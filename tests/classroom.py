@@ -7,6 +7,7 @@ an answer some milliseconds.
 import ast
 import contextlib
 import io
+import itertools
 import linecache
 import os
 import sys
@@ -45,6 +46,9 @@ lambda *a, **k: exec("raise KeyboardInterrupt")
 lambda *a, **k: (x for x in a)
 type("Odd", (), {"__eq__": lambda *a: 1 / 0, "__array__": lambda *a, **k: 1 / 0})()
 """.strip().split("\n")
+
+
+RUNS = itertools.count()  # AutoGraph reads the source of a cell, so each has a name
 
 
 class Classroom:
@@ -89,9 +93,7 @@ class Classroom:
     def say(self, *sources):
         """What the last of these cells prints; the names are afterwards as before."""
         try:
-            # a name for each, for AutoGraph reads the lines of a function by its file
-            said = [self.run(cell, f"answer_{n}") for n, cell in enumerate(sources)]
-            return said[-1]
+            return [self.run(s, f"answer{next(RUNS)}") for s in sources][-1]
         finally:
             self.names.clear()
             self.names.update(self.before)
