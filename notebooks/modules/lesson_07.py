@@ -27,7 +27,14 @@ KERNELS = """
 REGISTER_KERNEL(float);
 REGISTER_KERNEL(double);
 """
-VECTORS = [3, 1, 2], [-2, -5, -3], [7], [2, 5, 5, 2], [0.1, 1e30, -1e30], [*range(300)]
+VECTORS = (
+    [3, 1, 2],
+    [-2, -5, -3],
+    [7],
+    [0.1, 0.3, 0.3, 0.1],
+    [0.1, 1e30, -1e30],
+    [*range(300)],
+)
 
 
 def dx_of_extremes(grad):
