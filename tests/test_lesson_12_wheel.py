@@ -1,23 +1,18 @@
 """The package of lesson 12: built, installed, imported elsewhere, with no network."""
 
-import os
 import shutil
-import subprocess
-import sys
 import textwrap
-import venv
 import zipfile
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-import tensorflow as tf
 
 from notebook_plugin import COMPILERS
+from wheels import build, install, run
 
 ROOT = Path(__file__).resolve().parents[1]
 NAME = "segment_logsumexp"
-NOWHERE = "http://127.0.0.1:9"  # nobody listens there
 
 pytestmark = [
     pytest.mark.slow,
@@ -28,45 +23,17 @@ pytestmark = [
 ]
 
 
-def run(*words, cwd, **environ):
-    environ = {"http_proxy": NOWHERE, "https_proxy": NOWHERE, **environ}
-    done = subprocess.run(
-        list(map(str, words)),
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        env={**os.environ, **environ},
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
     pytest.importorskip("pip", reason="pip builds the wheel")
     folder = tmp_path_factory.mktemp("wheel")
     shutil.copytree(ROOT / "notebooks" / "cpp" / NAME, folder / "source")
-    pip = [sys.executable, "-m", "pip", "wheel", "-q", "--disable-pip-version-check"]
-    offline = ["--no-build-isolation", "--no-deps", "--no-index"]
-    run(*pip, *offline, "-w", folder, folder / "source", cwd=folder)
-    [wheel] = folder.glob("*.whl")
-    return wheel
+    return build(folder / "source", folder)
 
 
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory):
-    """The Python of a fresh environment with the package, and an empty folder."""
-    folder = tmp_path_factory.mktemp("elsewhere")
-    venv.create(folder / "env", with_pip=False)
-    python = folder / "env" / "bin" / "python"
-    pip = [sys.executable, "-m", "pip", "--python", python, "install", "-q"]
-    offline = ["--no-deps", "--no-index", "--disable-pip-version-check"]
-    run(*pip, *offline, wheel, cwd=folder)
-    [site] = (folder / "env").glob("lib/python*/site-packages")
-    others = Path(tf.__file__).resolve().parents[1]
-    (site / "others.pth").write_text(f"import site; site.addsitedir({str(others)!r})")
-    (folder / "own").mkdir()
-    return python, folder / "own"
+    return install(wheel, tmp_path_factory.mktemp("elsewhere"))
 
 
 def test_the_wheel_holds_the_library_and_names_its_tensorflow(wheel):
