@@ -311,8 +311,7 @@ class _Check:
         self.fail()
 
     def fail(self, problem="", cause=None):
-        self.report.verdict = "wrong"
-        self.report.problem = problem.removeprefix(self.report.prefix)
+        self.report.verdict, self.report.problem = "wrong", problem
         error = AssertionError(str(self.report))
         error.report = self.report
         raise error from cause

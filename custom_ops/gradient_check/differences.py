@@ -127,12 +127,11 @@ def _stairs(steps, fit):
     heights = np.abs([sides, sides - sides[:, :1]])
     height = np.where(heights > 0, heights, np.inf).min(axis=(0, 1, 2))
     size = np.maximum(steps.y, np.abs(sides).max(axis=(0, 1)))
-    far = steps.t[steps.count + np.maximum(first, 1)]
+    far = steps.t[steps.count + first]
     # Some ops round so, of numbers as large as y, or as 1.
     usual = height <= 16 * steps.eps * np.maximum(size, 1)
     through = ((fit.misfit <= 4 * height) & (fit.reach > 500 * far)).any(axis=0)
-    low = usual | (height <= max(COARSE, 512 * steps.eps) * size) & through
-    rounded = (first > 0) & low
+    rounded = usual | (height <= max(COARSE, 512 * steps.eps) * size) & through
     kind = np.select([rounded & (usual | (height <= FINE * size)),
                       rounded & (height > SINGLE * size), rounded],
                      ["", "stairs", "float32"], "")

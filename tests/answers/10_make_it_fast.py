@@ -21,6 +21,17 @@ def lengths_grad(op, dy):
     x, y = op.inputs[0], op.outputs[0]
     return {}
 """
+BY_HAND = """def descend(slope, x, limit):
+    def go_on(x, dx, steps):
+        return tf.norm(dx, np.inf) >= limit
+
+    def one(x, dx, steps):
+        x = x - 0.1 * dx
+        return x, slope(x), steps + 1
+
+"""
+RUN = "@tf.function\ndef run(slope, x, dx, limit):\n    steps = 0\n"
+RUN += DESCEND.format(GOES_ON).split("\n", 3)[3]
 LENGTHS = "np.sqrt((x * x).sum(axis=1))"
 
 WRONG = {
@@ -28,13 +39,7 @@ WRONG = {
         # a loop of TensorFlow, and no tf.function
         (
             "tf.function",
-            "def descend(slope, x, limit):\n"
-            "    def go_on(x, dx, steps):\n"
-            "        return tf.norm(dx, np.inf) >= limit\n\n"
-            "    def one(x, dx, steps):\n"
-            "        x = x - 0.1 * dx\n"
-            "        return x, slope(x), steps + 1\n\n"
-            "    x, _, steps = tf.while_loop(go_on, one, (x, slope(x), 0))\n"
+            BY_HAND + "    x, _, steps = tf.while_loop(go_on, one, (x, slope(x), 0))\n"
             "    return x, steps\n",
         ),
         # the whole loop in one op
@@ -51,12 +56,7 @@ WRONG = {
         # the first slope is Python's
         (
             "outside",
-            "@tf.function\n"
-            "def run(slope, x, dx, limit):\n"
-            "    steps = 0\n"
-            + DESCEND.format(GOES_ON).split("\n", 3)[3]
-            + "\n\ndef descend(slope, x, limit):\n"
-            "    return run(slope, x, slope(x), limit)\n",
+            RUN + "\n\ndef descend(slope, x, limit):\n    return run(slope, x, slope(x), limit)\n",
         ),
         # twenty steps at most
         (
@@ -92,6 +92,10 @@ WRONG = {
             "def descend(slope, x, limit):\n"
             "    slope = tf.function(slope)\n" + DESCEND.format(GOES_ON).split("\n", 2)[2],
         ),
+        (
+            "where x ends",
+            DESCEND.format("tf.abs(tf.reshape(dx, [-1])[0]) >= limit"),
+        ),  # the first only
         # NumPy once a step, but the loop is Python's
         ("tf.function", DESCEND.format(GOES_ON).split("\n", 1)[1]),
         # in a graph, and two calls of NumPy a step
@@ -168,20 +172,10 @@ RIGHT = {
         "        steps += 1\n"
         "    return x, steps\n",
         # the first slope in a tf.function of its own
-        "@tf.function\n"
-        "def run(slope, x, dx, limit):\n"
-        "    steps = 0\n"
-        + DESCEND.format(GOES_ON).split("\n", 3)[3]
-        + "\n\ndef descend(slope, x, limit):\n"
+        RUN + "\n\ndef descend(slope, x, limit):\n"
         "    return run(slope, x, tf.function(slope)(x), limit)\n",
         # a function inside, the loop by hand
-        "def descend(slope, x, limit):\n"
-        "    def go_on(x, dx, steps):\n"
-        "        return tf.norm(dx, np.inf) >= limit\n\n"
-        "    def one(x, dx, steps):\n"
-        "        x = x - 0.1 * dx\n"
-        "        return x, slope(x), steps + 1\n\n"
-        "    @tf.function\n"
+        BY_HAND + "    @tf.function\n"
         "    def run(x):\n"
         "        x, _, steps = tf.while_loop(go_on, one, (x, slope(x), 0))\n"
         "        return x, steps\n\n"
