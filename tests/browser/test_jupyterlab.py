@@ -17,7 +17,6 @@ import pytest
 from accessible import wordless
 from in_browser import LESSONS, MINUTE, Tab, copy_of_project, documented, has_output
 from jupyter_server.serverapp import list_running_servers
-from nbformat import v4
 
 pytestmark = pytest.mark.browser
 WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -172,56 +171,3 @@ def test_lesson_has_words_for_pictures_runs_and_answers_keys(path, lab):
     assert not found, "\n".join(found)
     assert pictures == sum(has_output(cell, "image/") for cell in stored.cells)
     assert bool(buttons) == has_widget(path)
-
-
-CODE = [
-    "import matplotlib.pyplot as plt\nplt.plot([0, 1])\nplt.show()",
-    "picture = 'not drawn any more'",
-    "from IPython.display import HTML\n"
-    """HTML('<img src="https://example.org/beacon.png">')""",
-    """import urllib.request
-try:
-    urllib.request.urlopen("http://example.org/data", timeout=20)
-except OSError:
-    pass""",
-    """import ipywidgets
-dead, alive = [ipywidgets.Button(description=name) for name in ("dead", "alive")]
-alive.on_click(lambda button: setattr(alive, "description", "pressed"))
-ipywidgets.VBox([dead, alive])""",
-    "1 / 0",
-    "print('never reached')",
-]
-TEXTS = [
-    r"$\frac{1}$ lacks something",
-    r"$\notknown{x}$ is not known, $x$ is",
-    "![a picture of nothing](images/missing.png)",
-]
-FAULTS = {  # what is said, and how often
-    "the cells did not run one after the other: [1, 2, 3, 4, 5, 6, None]": 1,
-    "code cell 6: ZeroDivisionError: division by zero": 1,
-    "code cell 2 shows no image/ any more": 1,
-    "a formula is broken: ": 2,
-    "a picture was not found: a picture of nothing": 1,
-    "it left the machine: https://example.org/beacon.png": 1,
-    "it left the machine: GET http://example.org/data": 1,
-    "the button dead was pressed, and nothing changed": 1,
-    "the button ": 1,
-    "a picture without words: ''": 1,
-}
-
-
-def test_what_is_broken_is_seen(lab):
-    """One notebook with each of the faults that the test above claims to see."""
-    cells = [*map(v4.new_markdown_cell, TEXTS), *map(v4.new_code_cell, CODE)]
-    stored = v4.new_notebook(cells=cells)
-    stored.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
-    picture = v4.new_output("display_data", data={"image/png": "iVBORw0KGgo="})
-    stored.cells[4].outputs = [picture]
-    nbformat.write(stored, lab.folder / "broken.ipynb")
-    with opened(lab, "broken.ipynb") as page:
-        page.wait_for_selector(".jp-OutputArea img")
-        found = list(wordless(page, ".jp-OutputArea"))
-        saved = run_all(lab, "broken.ipynb")
-        found += [*complaints(lab, saved, stored), *dead_buttons(page)]
-    for fault, times in FAULTS.items():
-        assert sum(text.startswith(fault) for text in found) == times, (fault, found)
