@@ -486,13 +486,12 @@ def test_a_narrow_bend_is_no_kink(gradient):
 # .......................................................... random directions
 
 
-@both_dtypes
-def test_one_element_of_a_hundred_thousand(dtype):
+def test_one_element_of_a_hundred_thousand():
     factor = np.where(np.arange(100_000) == 37_700, 1.5, 1)
     x = rng.normal(size=100_000)
     x[37_700] = 1.2
-    assert check_gradient(lambda x: tf.sin(x) * tf.nn.relu(x), [numbers(x, dtype)])
-    text = failure(scaled(tf.square, factor), [numbers(x, dtype)])
+    assert check_gradient(lambda x: tf.sin(x) * tf.nn.relu(x), [numbers(x, "float32")])
+    text = failure(scaled(tf.square, factor), [numbers(x, "float32")])
     assert ", and 999 others, all moved at once: analytic" in text
     assert "(at least 1 of 100000 elements wrong)" in text
 
