@@ -75,7 +75,7 @@ WRONG = {
         # too long a step in the right direction
         ("from -1 to 1", FOOLING + "growing = 5 * np.eye(3)\n"),
         ("from -1 to 1", FOOLING + "growing = np.full((3, 3), np.nan)\n"),
-        ("from -1 to 1", FOOLING + "growing = [[0, 1], [-1, 0]]\n"),
+        ("3 × 3", FOOLING + "growing = [[0, 1], [-1, 0]]\n"),
     ],
 }
 
