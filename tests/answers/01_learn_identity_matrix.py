@@ -1,7 +1,7 @@
 """Answers to the exercises of lesson 01: wrong ones with a word of the hint, right ones
 of another form."""
 
-CELLS = 0, 1, 2, 4, 5, 7  # the others train or draw
+CELLS = 0, 1, 2, 3  # the others time, train or draw
 
 ROWS = "def rows_grad(op, dy):\n    x, w = op.inputs\n"
 FOOLING = "fooling = np.array([[1.0, 2, 3], [2, 4, 5], [3, 5, 6]])\n"
@@ -75,7 +75,7 @@ WRONG = {
         # too long a step in the right direction
         ("from -1 to 1", FOOLING + "growing = 5 * np.eye(3)\n"),
         ("from -1 to 1", FOOLING + "growing = np.full((3, 3), np.nan)\n"),
-        ("from -1 to 1", FOOLING + "growing = [[0, 1], [-1, 0]]\n"),
+        ("3 × 3", FOOLING + "growing = [[0, 1], [-1, 0]]\n"),
     ],
 }
 
