@@ -63,7 +63,7 @@ WRONG = {
         ),
     ],
     2: [
-        ("right for the three random", SLY + "    return 3 * dy * x * x\n"),
+        ("right for all seven", SLY + "    return 3 * dy * x * x\n"),
         ("mean of", SLY + "    return 3 * x ** 2\n"),
         ("sum of", SLY + "    return dy\n"),
         ("sum of", SLY + "    return tf.reduce_sum(dy) * 3 * x ** 2\n"),
@@ -78,7 +78,9 @@ WRONG = {
         ("sum of", SLY + "    return (dy * 3 * x ** 2)[::-1]\n"),
         ("sum of", SLY + "    return tf.reduce_sum(dy) / 9 * 3 * x ** 2\n"),
         ("sum of", SLY + "    return tf.reduce_sum(dy) / 2 * 3 * x ** 2\n"),
-        ("right for the three random", SLY + "    return dy * 3 * x ** 2 + 1e-9\n"),
+        ("right for all seven", SLY + "    return dy * 3 * x ** 2 + 1e-9\n"),
+        # right for means of up to nine numbers
+        ("mean of 140", SLY + "    return tf.where(dy < 0.1, 0.0, dy) * 3 * x ** 2\n"),
         # right for a sum, and for nothing else
         ("mean of", SLY + "    return dy ** 2 * 3 * x ** 2\n"),
     ],
@@ -94,6 +96,9 @@ RIGHT = {
     ],
     2: [
         SLY + "    return dy[0] * 3 * x ** 2\n",
+        # wrong for very few dy
+        SLY + "    return tf.where(dy == 10.0, 0.0, dy) * 3 * x ** 2\n",
+        SLY + "    return tf.where(tf.abs(dy) > 5, 0.0, dy) * 3 * x ** 2\n",
         # eager mode is all that the reader knows
         SLY + "    return np.mean(dy) * 3 * x ** 2\n",
         SLY + "    return dy.numpy().mean() * 3 * x ** 2\n",
