@@ -1,24 +1,35 @@
-"""The picture of lesson 11, its webs, and the epidemic of its second exercise."""
+"""The pictures of lesson 11, its webs, and the epidemic of its second exercise."""
 
 import numpy as np
 from scipy.integrate import solve_ivp
 
 from utils import like, py_func
 
+SPECIES = ("hares", "hare", "-", "o"), ("lynxes", "lynx", "--", "s")
+
 
 def draw_animals(ax, pelts, times, guessed, fitted):
     """Thin and thick curves over dots: hares and lynxes in columns."""
-    for k, (name, line, dot) in enumerate([("hares", "-", "o"), ("lynxes", "--", "s")]):
-        ax.plot(
-            1900 + times,
-            guessed[:, k],
-            f"C{k}{line}",
-            lw=0.7,
-            label=f"{name}, first guess",
-        )
-        ax.plot(1900 + times, fitted[:, k], f"C{k}{line}", lw=2, label=name)
+    for k, (name, _, line, dot) in enumerate(SPECIES):
+        style = f"C{k}{line}"
+        guess = f"{name}, first guess"
+        ax.plot(1900 + times, guessed[:, k], style, lw=0.7, label=guess)
+        ax.plot(1900 + times, fitted[:, k], style, lw=2, label=name)
         ax.plot(range(1900, 1921), pelts[:, k], f"C{k}{dot}", markersize=4)
-    ax.set(xlabel="year", ylabel="pelts (thousands)", xticks=range(1900, 1921, 5))
+    label_years(ax, "pelts (thousands)")
+
+
+def draw_worth(ax, times, worth, tried):
+    """Curves of the adjoint over time, and dots of what was tried in each year."""
+    for k, (_, name, line, dot) in enumerate(SPECIES):
+        ax.plot(1900 + times, worth[:, k], f"C{k}{line}", label=f"one more {name}")
+        ax.plot(1900 + np.arange(len(tried)), tried[:, k], f"C{k}{dot}", markersize=4)
+    ax.axhline(0, color="grey", lw=0.7)
+    label_years(ax, "worth in hares of 1920")
+
+
+def label_years(ax, ylabel):
+    ax.set(xlabel="year", ylabel=ylabel, xticks=range(1900, 1921, 5))
     ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
 
 

@@ -33,6 +33,16 @@ WRONG = {
             ANGLE + "    dM = dE / tf.maximum(1 - e * tf.cos(E), 0.2)\n"
             "    return dM, dM * tf.sin(E)\n",
         ),
+        # takes 1 − e cos E for positive, as it is for every e below 1
+        (
+            "use that E",
+            ANGLE + "    dM = dE / tf.abs(1 - e * tf.cos(E))\n    return dM, dM * tf.sin(E)\n",
+        ),
+        (
+            "use that E",
+            ANGLE + "    dM = dE / tf.maximum(1 - e * tf.cos(E), 0.05)\n"
+            "    return dM, dM * tf.sin(E)\n",
+        ),
         # runs the solver again
         (
             "use that E",
