@@ -132,6 +132,14 @@ RIGHT = {
         "    left = mod(a - b, circle)\n"
         "    return tf.where(left > circle / 2, left - circle, left)\n",
         "def turn(a, b, circle):\n"
+        "    def grad(op, dy):\n"
+        "        a, b, circle = op.inputs\n"
+        "        n = tf.round((a - b) / circle)\n"
+        "        return sum_to(dy, a), sum_to(-dy, b), sum_to(-n * dy, circle)\n"
+        "    shape = np.broadcast_shapes(a.shape, b.shape, circle.shape)\n"
+        "    return py_func(lambda a, b, c: (a - b + c / 2) % c - c / 2, [a, b, circle],\n"
+        "                   tf.TensorSpec(shape, tf.float64), grad=grad)\n",
+        "def turn(a, b, circle):\n"
         "    a, b = tf.convert_to_tensor(a), tf.convert_to_tensor(b)\n"
         "    near, far = mod(a - b, circle), mod(b - a, circle)\n"
         "    return tf.where(near < far, near, -far)\n",
