@@ -1,7 +1,7 @@
 """Answers to the exercises of lesson 03: wrong ones with a word of the hint, right ones
 of another form."""
 
-CELLS = 0, 1, 3, 4, 5, 6  # the others check, train or draw
+CELLS = 0, 1, 2, 3, 4, 5, 6, 8  # the others check, or come after the first search
 
 BETWEEN = "tf.where((low < x) & (x < high), dy, 0)"
 CLIP = f"""
@@ -13,9 +13,24 @@ def clip_grad(op, dy):
 """
 LOW, HIGH = "sum_to(dlow, low)", "sum_to(dhigh, high)"
 TURN = """
-def turn(a, b):
+def turn(a, b, circle):
     return RETURNED
 """
+WRAPS = """[a := a - tf.where(a - b > circle / 2, circle, 0)
+        + tf.where(a - b < -circle / 2, circle, 0) for _ in range({})][-1] - b"""
+TRUNCATED = """def truncated(op, dy):
+    x, p = op.inputs
+    n = tf.sign(x / p) * tf.floor(tf.abs(x / p))
+    return sum_to(dy, x), sum_to(-n * dy, p)
+
+
+def"""
+UNSUMMED = """def unsummed(op, dy):
+    x, p = op.inputs
+    return sum_to(dy, x), -tf.floor(x / p) * dy
+
+
+def"""
 
 
 def clip(dx="sum_to(dx, x)", dlow=LOW, dhigh=HIGH):
@@ -41,6 +56,9 @@ WRONG = {
                              " if low.shape.rank == 1 else " + LOW)),
         ("low is (3,)", clip(dlow="dlow if low.shape == dlow.shape else "
                              "tf.reduce_sum(dlow) * tf.ones_like(low)")),
+        ("one input", clip(dlow=LOW + " * tf.cast(tf.sign(-low), dy.dtype)")),
+        ("one low", clip(dlow="sum_to(dy * tf.cast(x < low, tf.float64), low)")),
+        ("one low", clip(dhigh="sum_to(dhigh * tf.sign(x), high)")),
         ("(2, 1, 1)", clip(dx="dx")),
         ("(2, 1, 1)", clip(dx="dx if x.shape == dx.shape else "
                            "tf.reduce_sum(dx, 1, keepdims=True)")),
@@ -48,27 +66,30 @@ WRONG = {
         ("not yet", clip().replace("return sum_to(dx, x), ", "return ")),
     ],
     2: [
-        ("and back", turn("mod(a - b, 360)")),
+        ("and back", turn("mod(a - b, circle)")),
         ("and back", turn("a - b")),
-        ("and back", turn("tf.abs(mod(a - b + 180, 360) - 180)")),
-        ("and back", turn("tf.minimum(mod(a - b, 360), mod(b - a, 360))")),
-        ("and back", turn("mod(b - a + 180, 360) - 180")),
-        ("and back", turn("mod(a - b + 180, 360)")),
-        ("and back", turn("mod(a - b, 360) - 180")),
-        ("and back", turn("mod(a, 360) - mod(b, 360)")),
-        ("and back", turn("mod(a - b, 180)")),
-        ("any size", turn("tf.where(a - b > 180, a - b - 360, "
-                          "tf.where(a - b < -180, a - b + 360, a - b))")),
-        ("half way", turn("mod(a - b + 90, 360) - 90")),
-        ("half way", turn("mod(a - b + 175, 360) - 175")),
-        ("half way", turn("mod(a - b + 90, 180) - 90")),
-        ("any size", turn("tf.sin((a - b) * np.pi / 180) * 20 / np.sin(np.pi / 9)")),
-        ("the gradient", turn("np.mod(a - b + 180, 360) - 180")),
-        ("the gradient", turn("tf.stop_gradient(mod(a - b + 180, 360) - 180)")),
-        ("the gradient", turn("mod(a - tf.stop_gradient(b) + 180, 360) - 180")),
-        ("(2, 1)", "def turn(a, b):\n"
-         "    return py_func(lambda a, b: (a - b + 180) % 360 - 180, [a, b], like(a),\n"
-         "                   grad=lambda op, dy: (dy, -dy))\n"),
+        ("and back", turn("tf.abs(mod(a - b + circle / 2, circle) - circle / 2)")),
+        ("and back", turn("tf.minimum(mod(a - b, circle), mod(b - a, circle))")),
+        ("and back", turn("mod(b - a + circle / 2, circle) - circle / 2")),
+        ("and back", turn("mod(a - b + circle / 2, circle)")),
+        ("and back", turn("mod(a, circle) - mod(b, circle)")),
+        ("and back", turn("mod(a - b, circle / 2)")),
+        ("any size", turn(WRAPS.format(1))),
+        ("any size", turn(WRAPS.format(10))),
+        ("clock face", turn("mod(a - b + 180, 360) - 180")),
+        ("clock face", turn("mod(a - b + 20, circle) - 20")),
+        ("clock face", turn("mod(a - b + circle / 3, circle) - circle / 3")),
+        ("its gradient", turn("np.mod(a - b + circle / 2, circle) - circle / 2")),
+        ("its gradient", turn("mod(a - b + circle / 2, tf.stop_gradient(circle))"
+                              " - circle / 2")),
+        ("its gradient", turn("mod(a - b + circle / 2, circle, truncated)"
+                              " - circle / 2").replace("def", TRUNCATED)),
+        ("its gradient", turn("tf.stop_gradient(mod(a - b + circle / 2, circle)"
+                              " - circle / 2)")),
+        ("its gradient", turn("mod(a - tf.stop_gradient(b) + circle / 2, circle)"
+                              " - circle / 2")),
+        ("one circle", turn("mod(a - b + circle / 2, circle, unsummed) - circle / 2")
+         .replace("def", UNSUMMED)),
         ("not yet", "turn = None\n"),
     ],
 }  # fmt: skip
@@ -98,19 +119,29 @@ RIGHT = {
         "    return part(inside, x), part(x < low, low), part(x > high, high)\n",
     ],
     2: [
-        turn("mod(180 + a - b, 360) - 180"),
-        turn("180 - mod(180 + b - a, 360)"),
-        turn("tf.math.floormod(a - b + 180, 360) - 180"),
-        turn("(a - b) - 360 * tf.round((a - b) / 360)"),
+        turn("mod(circle / 2 + a - b, circle) - circle / 2"),
+        turn("circle / 2 - mod(circle / 2 + b - a, circle)"),
+        turn("tf.math.floormod(a - b + circle / 2, circle) - circle / 2"),
+        turn("(a - b) - circle * tf.round((a - b) / circle)"),
+        turn("circle * (mod((a - b) / circle + 0.5, 1.0) - 0.5)"),
         turn(
-            "tf.atan2(tf.sin((a - b) * np.pi / 180), tf.cos((a - b) * np.pi / 180)) * 180 / np.pi"
+            "circle / 2 / np.pi * tf.atan2(tf.sin((a - b) * 2 * np.pi / circle), "
+            "tf.cos((a - b) * 2 * np.pi / circle))"
         ),
-        "def turn(a, b):\n"
-        "    left = mod(a - b, 360.0)\n"
-        "    return tf.where(left > 180, left - 360, left)\n",
-        "def turn(a, b):\n"
+        "def turn(a, b, circle):\n"
+        "    left = mod(a - b, circle)\n"
+        "    return tf.where(left > circle / 2, left - circle, left)\n",
+        "def turn(a, b, circle):\n"
+        "    def grad(op, dy):\n"
+        "        a, b, circle = op.inputs\n"
+        "        n = tf.round((a - b) / circle)\n"
+        "        return sum_to(dy, a), sum_to(-dy, b), sum_to(-n * dy, circle)\n"
+        "    shape = np.broadcast_shapes(a.shape, b.shape, circle.shape)\n"
+        "    return py_func(lambda a, b, c: (a - b + c / 2) % c - c / 2, [a, b, circle],\n"
+        "                   tf.TensorSpec(shape, tf.float64), grad=grad)\n",
+        "def turn(a, b, circle):\n"
         "    a, b = tf.convert_to_tensor(a), tf.convert_to_tensor(b)\n"
-        "    near, far = mod(a - b, 360), mod(b - a, 360)\n"
+        "    near, far = mod(a - b, circle), mod(b - a, circle)\n"
         "    return tf.where(near < far, near, -far)\n",
     ],
 }
