@@ -54,7 +54,7 @@ def draw_pooling(scene, boxes, pooled, gradients):
     for title in ["scene", *gradients]:  # frames along the outer edges of the pixels
         for _, left, top, right, bottom in boxes + [0, -0.5, -0.5, 0.5, 0.5]:
             frame = [left, right, right, left, left], [top, top, bottom, bottom, top]
-            axes[title].plot(*frame)
+            axes[title].plot(*frame, clip_on=False)
     fig.colorbar(shown, ax=[axes[title] for title in gradients], ticks=range(5))
     plt.show()
 
