@@ -13,8 +13,8 @@ def make_scenes(rng, images, labels, count):
     Returns:
         The scenes (count, 64, 64, 1), float32 from 0 to 1; the boxes (4 * count, 5), in
         each row the number of the scene, left, top, right and bottom: 4 pixels further
-        out than the digit, so that boxes may overlap and leave the scene; and the
-        labels (4 * count,).
+        out than the digit, as far as the scene goes, so that boxes may overlap; and
+        the labels (4 * count,).
     """
     scenes = np.zeros((count, 64, 64, 1), np.float32)
     boxes, chosen = [], rng.integers(0, len(images), (count, 4))
@@ -24,7 +24,8 @@ def make_scenes(rng, images, labels, count):
         y, x = 32 * np.array([r, c]) + rng.integers(0, 32 - size, 2)
         digit = tf.image.resize(digit, [size, size])
         scenes[n, y : y + size, x : x + size] = digit
-        boxes.append([n, x - 4, y - 4, x + size + 3, y + size + 3])
+        corners = x - 4, y - 4, x + size + 3, y + size + 3
+        boxes.append([n, *np.clip(corners, 0, 63)])
     return scenes, np.array(boxes, np.float32), labels[chosen].astype(int).ravel()
 
 
@@ -53,7 +54,7 @@ def draw_pooling(scene, boxes, pooled, gradients):
     for title in ["scene", *gradients]:  # frames along the outer edges of the pixels
         for _, left, top, right, bottom in boxes + [0, -0.5, -0.5, 0.5, 0.5]:
             frame = [left, right, right, left, left], [top, top, bottom, bottom, top]
-            axes[title].plot(*frame)
+            axes[title].plot(*frame, clip_on=False)
     fig.colorbar(shown, ax=[axes[title] for title in gradients], ticks=range(5))
     plt.show()
 

@@ -6,7 +6,7 @@ CELLS = 0, 1, 2, 4  # the others show, check or train
 RANGE = """
 def range_backward(data, rois, dy):
     dx = np.zeros_like(data)
-    for place, pixels in bins(rois, dy.shape[1:3], data.shape):
+    for place, pixels in bins(rois, dy.shape[1:3]):
         window = data[pixels]
         high = window == window.max(axis=(0, 1))
         low = window == window.min(axis=(0, 1))
@@ -92,7 +92,7 @@ RIGHT = {
         pool_range(),
         "def range_backward(data, rois, dy):\n"
         "    dx = np.zeros_like(data)\n"
-        "    for place, (n, rows, columns) in bins(rois, dy.shape[1:3], data.shape):\n"
+        "    for place, (n, rows, columns) in bins(rois, dy.shape[1:3]):\n"
         "        window = data[n, rows, columns]\n"
         "        for c in range(data.shape[3]):\n"
         "            one = window[:, :, c]\n"
