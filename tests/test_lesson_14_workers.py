@@ -5,8 +5,10 @@ import signal
 import time
 from pathlib import Path
 
+import keras
 import nbformat
 import pytest
+import tensorflow as tf
 
 from notebooks.modules import lesson_14
 
@@ -51,6 +53,28 @@ def test_a_worker_that_fails_names_its_error(tmp_path, monkeypatch):
     program.write_text('print(\'{"step": 0, "loss": 2.0}\')\n1 / 0\n')
     monkeypatch.setattr(lesson_14, "PROGRAM", program)
     assert lesson_14.run_workers(tmp_path) == [({0: 2.0}, "ZeroDivisionError")] * 2
+
+
+ANOTHER_FOLDER_FOR_EACH = f"""
+import json, os, runpy, sys
+sys.argv[1] += "/" + str(json.loads(os.environ["TF_CONFIG"])["task"]["index"])
+runpy.run_path({str(lesson_14.PROGRAM)!r})
+"""
+
+
+def test_workers_that_do_not_share_a_folder_stop(tmp_path, monkeypatch):
+    layer = keras.layers.Dense(10, use_bias=False)
+    model = keras.Sequential([keras.Input([784]), layer])
+    optimizer = keras.optimizers.SGD()
+    optimizer.build(model.trainable_variables)
+    optimizer.iterations.assign(20)
+    checkpoint = tf.train.Checkpoint(model=model, optimizer=optimizer)
+    of_first = str(tmp_path / "0" / "worker0")
+    tf.train.CheckpointManager(checkpoint, of_first, max_to_keep=1).save()
+    program = tmp_path / "program.py"
+    program.write_text(ANOTHER_FOLDER_FOR_EACH)
+    monkeypatch.setattr(lesson_14, "PROGRAM", program)
+    assert lesson_14.run_workers(tmp_path) == [({}, "RuntimeError")] * 2
 
 
 def test_the_program_has_the_functions_of_the_notebook():

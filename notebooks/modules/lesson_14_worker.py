@@ -3,8 +3,9 @@
     python lesson_14_worker.py FOLDER [STEP]
 
 FOLDER keeps a checkpoint, and all workers share it. TF_CONFIG, in the environment,
-says who they are and which of them this is. With STEP the process ends before that
-step, as if the power had failed.
+says who they are and which of them this is. (Close the ports that it names to others:
+the traffic is unauthenticated.) With STEP the process ends before that step, as if the
+power had failed.
 """
 
 import json
@@ -36,9 +37,13 @@ def cross_entropy(t, scores):
     return py_func(func, [t, scores], one_a_row, grad=grad)
 
 
-def rows_of_batch(x):
+def sum_over_workers(value):
     context = tf.distribute.get_replica_context()
-    return context.all_reduce("SUM", tf.shape(x)[0])
+    return context.all_reduce("SUM", value)
+
+
+def rows_of_batch(x):
+    return sum_over_workers(tf.shape(x)[0])
 
 
 def part_of_gradient(x, t, model, rows):
@@ -78,6 +83,9 @@ me = f"worker{strategy.cluster_resolver.task_id}"
 manager = tf.train.CheckpointManager(checkpoint, str(folder / me), max_to_keep=1)
 checkpoint.restore(tf.train.latest_checkpoint(str(folder / "worker0")))
 start = int(optimizer.iterations.numpy())  # the steps that the optimizer has made
+starts = strategy.run(sum_over_workers, [tf.constant(start)])
+if starts != start * strategy.num_replicas_in_sync:
+    raise RuntimeError("Not all found the same checkpoint. Is the folder shared?")
 
 
 @tf.function
@@ -94,3 +102,4 @@ for number, batch in enumerate(data, start):
     print(json.dumps({"step": number, "loss": float(run(*batch))}), flush=True)
     if (number + 1) % 10 == 0:
         manager.save(checkpoint_number=number + 1)
+manager.save(checkpoint_number=int(optimizer.iterations.numpy()))  # the trained model
