@@ -21,10 +21,11 @@ using tensorflow::shape_inference::ShapeHandle;
 
 // The interface: what a caller sees, in a graph before any number is known.
 REGISTER_OP("ZeroOut")
-    .Attr("T: {float, double, int32}")
+    .Attr("T: {float, double}")
+    .Attr("out_idx: {int32, double} = DT_INT32")
     .Input("x: T")
     .Output("y: T")
-    .Output("indices: int32")
+    .Output("indices: out_idx")
     .SetShapeFn([](InferenceContext* c) {
       ShapeHandle vector;
       TF_RETURN_IF_ERROR(c->WithRank(c->input(0), 1, &vector));
@@ -33,8 +34,8 @@ REGISTER_OP("ZeroOut")
       return absl::OkStatus();
     });
 
-// The kernel: what runs, here on a CPU.
-template <typename T>
+// The kernel: what runs at each call.
+template <typename T, typename Index>
 class ZeroOutOp : public OpKernel {
  public:
   explicit ZeroOutOp(OpKernelConstruction* context) : OpKernel(context) {}
@@ -52,7 +53,7 @@ class ZeroOutOp : public OpKernel {
     OP_REQUIRES_OK(context, context->allocate_output(1, x.shape(), &indices));
 
     auto y_values = y->vec<T>();
-    auto index_values = indices->vec<int32_t>();
+    auto index_values = indices->vec<Index>();
     for (int i = 0; i < x.NumElements(); ++i) {
       y_values(i) = T(0);
       index_values(i) = i;
@@ -61,15 +62,18 @@ class ZeroOutOp : public OpKernel {
   }
 };
 
-#define REGISTER_KERNEL(type)                                 \
-  REGISTER_KERNEL_BUILDER(Name("ZeroOut")                     \
-                              .Device(tensorflow::DEVICE_CPU) \
-                              .TypeConstraint<type>("T"),     \
-                          ZeroOutOp<type>)
+// The registration: which class computes for which dtypes, here on a CPU.
+#define REGISTER_KERNEL(type, index)                             \
+  REGISTER_KERNEL_BUILDER(Name("ZeroOut")                        \
+                              .Device(tensorflow::DEVICE_CPU)    \
+                              .TypeConstraint<type>("T")         \
+                              .TypeConstraint<index>("out_idx"), \
+                          ZeroOutOp<type, index>)
 
-REGISTER_KERNEL(float);
-REGISTER_KERNEL(double);
-REGISTER_KERNEL(int32_t);
+REGISTER_KERNEL(float, int32_t);
+REGISTER_KERNEL(double, int32_t);
+REGISTER_KERNEL(float, double);
+REGISTER_KERNEL(double, double);
 
 // A gradient in C++, as a graph of one node: dx is ZeroOut of dy. The op
 // SymbolicGradient asks for it. A tape does not: leave it out of your own ops.

@@ -1,7 +1,7 @@
 """Answers to the exercises of lesson 07: wrong ones with a word of the hint, right ones
-of another form. To compile and try one of exercise 2 takes some ten seconds."""
+of another form. To compile and try one of exercise 3 takes some ten seconds."""
 
-CELLS = [0, 1]
+CELLS = [0, 1, 2]
 
 HEAD = """extremes = '''
 REGISTER_OP("Extremes")
@@ -74,8 +74,21 @@ def grad(*lines, arguments="op, dvalues, dplaces"):
 
 HOT = "hot = tf.one_hot(places, tf.size(x), dtype=x.dtype)"
 SUM = "return dvalues[0] * hot[0] + dvalues[1] * hot[1]"
+
+
+def rule(returned):
+    return f"def none_arrives(recorded, all_inside, float_indices):\n    return {returned}"
+
+
 WRONG = {
     1: [
+        ("(True, False, True): what does the tape see", rule("recorded")),
+        ("(False, False, False)", rule("not float_indices")),
+        ("(True, True, False)", rule("recorded and not all_inside and not float_indices")),
+        ("(False, True, False)", rule("(recorded or all_inside) and not float_indices")),
+        ("(False, False, False)", rule("'None' if recorded else 'zeros'")),
+    ],
+    2: [
         ("takes 2 positional arguments but 3 were given", grad(HOT, SUM, arguments="op, dvalues")),
         ("what is dplaces", grad(HOT, SUM + " + 0 * tf.cast(dplaces[0], x.dtype)")),
         (
@@ -110,7 +123,7 @@ WRONG = {
         ("float32", grad("hot = tf.one_hot(places, tf.size(x), dtype=tf.float64)", SUM)),
         ("float32", grad("hot = tf.one_hot(places, 3, dtype=x.dtype)", SUM)),
     ],
-    2: [
+    3: [
         (
             "x of shape (3,), values has the shape (3,)",
             op(shapes="      c->set_output(0, c->input(0));\n      c->set_output(1, c->input(0));"),
@@ -139,6 +152,10 @@ WRONG = {
 }
 RIGHT = {
     1: [
+        rule("np.bool_(recorded > float_indices)"),
+        rule("(recorded, float_indices) == (True, False)"),
+    ],
+    2: [
         grad("return tf.scatter_nd(places[:, None], dvalues, tf.shape(x))"),
         grad("return tf.IndexedSlices(dvalues, places, tf.shape(x))"),
         grad(
@@ -148,7 +165,7 @@ RIGHT = {
         ),
         grad(HOT, "return tf.linalg.matvec(hot, dys[0], True)", arguments="op, *dys"),
     ],
-    2: [
+    3: [
         op(
             shapes="""
       tensorflow::shape_inference::ShapeHandle unused;
