@@ -28,7 +28,7 @@ WORK = """for (int64_t s = begin; s < end; ++s) {
     };
     """
 
-RACE = """}};
+RACE = """};
     y.setZero();
     auto add = [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
@@ -39,7 +39,7 @@ RACE = """}};
     tensorflow::Shard(threads.num_threads, threads.workers, count, 50, add);
     for (int s = 0; s < segments_; ++s) y(s) = std::pow(y(s), 1 / T(p_));
     return;
-    """.replace("}}", "}")
+    """
 
 
 def edited(work=WORK, edits=EDITS):
