@@ -96,6 +96,7 @@ def call_elsewhere(code, name, calls, refuses=()):
                 [sys.executable, "-c", CALLER, project, name],
                 input=pickle.dumps((calls, refuses)),
                 cwd=folder,
+                env={**os.environ, "TF_NUM_INTRAOP_THREADS": "2"},  # to find a race
                 capture_output=True,
                 timeout=200,
             )

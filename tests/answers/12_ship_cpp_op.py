@@ -81,7 +81,7 @@ WRONG = {
             edited(edits=[*EDITS, ("ids(i) >= 0 && ids(i) < segments_", "ids(i) == ids(i)")]),
         ),
         # threads that divide the inputs
-        ("Which thread", edited(RACE)),
+        ("which thread", edited(RACE)),
         # the order of x instead of the members, a sum that goes on
         ("p is 2", changed("members[k]", "k")),
         ("p is 2", edited("double sum = 0;\n" + WORK.replace("double sum = 0;", ""))),
