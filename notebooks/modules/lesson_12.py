@@ -32,13 +32,14 @@ for inputs, options in refuses:
 pickle.dump(found, sys.stdout.buffer)
 """
 ATTEMPTS = """
-for attempt in attempts:
-    try:
-        said = attempt()
-    except Exception as error:  # its essential words
-        said = str(error).split("Exception encountered: ")[-1].split(".")[0]
-        said = said.split(" in binary")[0].split(" (op type")[0]
-    print(f"    {attempt.__name__:13} {said}")
+def try_all():
+    for attempt in attempts:
+        try:
+            said = attempt()
+        except Exception as error:  # its essential words
+            said = str(error).split("Exception encountered: ")[-1].split(".")[0]
+            said = said.split(" in binary")[0].split(" (op type")[0]
+        print(f"    {attempt.__name__:13} {said}")
 """
 
 
@@ -58,10 +59,13 @@ def run(*words, folder):
     print(done.stdout, done.stderr if done.returncode else "", sep="", end="")
 
 
-def try_each(python, first, code, folder):
-    """Run `first`, then each of the `attempts` in `code`; print what comes out."""
-    program = "\n".join(["import tensorflow as tf", first, code, ATTEMPTS])
-    run(python, "-c", program, folder=folder)
+def try_after(steps, code, python, folder):
+    """Run `code`, then after each step, a line of Python, its `attempts`."""
+    program = [code, ATTEMPTS]
+    for step in steps:
+        title = f"after {step.partition('(')[0] or 'nothing'}:"
+        program += [f"print({title!r})", step, "try_all()"]
+    run(python, "-c", "\n".join(program), folder=folder)
 
 
 def fresh_environment(folder):
@@ -92,6 +96,7 @@ def call_elsewhere(code, name, calls, refuses=()):
                 [sys.executable, "-c", CALLER, project, name],
                 input=pickle.dumps((calls, refuses)),
                 cwd=folder,
+                env={**os.environ, "TF_NUM_INTRAOP_THREADS": "2"},  # to find a race
                 capture_output=True,
                 timeout=200,
             )

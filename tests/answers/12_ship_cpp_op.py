@@ -28,6 +28,19 @@ WORK = """for (int64_t s = begin; s < end; ++s) {
     };
     """
 
+RACE = """};
+    y.setZero();
+    auto add = [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        y(ids(i)) += std::pow(std::abs(x(i)), T(p_));
+      }
+    };
+    const auto& threads = *context->device()->tensorflow_cpu_worker_threads();
+    tensorflow::Shard(threads.num_threads, threads.workers, count, 50, add);
+    for (int s = 0; s < segments_; ++s) y(s) = std::pow(y(s), 1 / T(p_));
+    return;
+    """
+
 
 def edited(work=WORK, edits=EDITS):
     return EDITED.format(edits=edits, work=work)
@@ -46,7 +59,7 @@ GRAD = """def norm_grad(op, dy):
 
 WRONG = {
     1: [
-        ("No attr named 'p'", edited(edits=[NAME, GET, MEMBER])),
+        ("not yet an attribute", edited(edits=[NAME, GET, MEMBER])),
         (
             "missing 1 required",
             edited(edits=[NAME, (ATTR[0], ATTR[1].replace(" = 2", "")), GET, MEMBER]),
@@ -67,6 +80,8 @@ WRONG = {
             "where nothing is",
             edited(edits=[*EDITS, ("ids(i) >= 0 && ids(i) < segments_", "ids(i) == ids(i)")]),
         ),
+        # threads that divide the inputs
+        ("which thread", edited(RACE)),
         # the order of x instead of the members, a sum that goes on
         ("p is 2", changed("members[k]", "k")),
         ("p is 2", edited("double sum = 0;\n" + WORK.replace("double sum = 0;", ""))),
