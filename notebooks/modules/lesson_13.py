@@ -77,7 +77,7 @@ def call_on_phone(f, x):
 # Time
 
 
-def call_times(functions, x, calls=200, rounds=15):
+def call_times(functions, x, calls=100, rounds=11):
     """Microseconds of one call inside a graph: `rounds` numbers for each function.
 
     A graph runs f(x) `calls` times, one after the other. Each round times all functions

@@ -46,7 +46,9 @@ WRONG = {
         # works on the phone
         ("the map", CHOSEN + PROBE + 'answers["c"] = "custom_gradient, TF\'s ops"\n'),
         ("the phone", CHOSEN + PROBE + 'answers["c"] = "py_func"\n'),
-        ("server call", CHOSEN + PROBE + 'answers["d"] = "TensorFlow\'s ops"\n'),
+        # a million calls of Python, and TensorFlow's ops can't do it
+        ("a million", CHOSEN + PROBE + 'answers["d"] = "numpy_function"\n'),
+        ("a million", CHOSEN + PROBE + 'answers["d"] = "TensorFlow\'s ops"\n'),
         # counts the forces alone
         ("how often", CHOSEN + PROBE + 'answers["e"] = "py_func"\n'),
         # loses its second derivative silently
