@@ -85,19 +85,12 @@ def test_lesson_02_has_the_loss_of_tensorflow(lesson_02, size):
     assert np.allclose(lesson_02["cross_entropy"](y, t), expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("loss, seeds_that_lose_digits", [
-    ("patched_loss", {"rate 0.3": set(), "rate 3": {1, 2}, "rate 30": {1, 2, 3}}),
-    ("smaller_patch", {"rate 0.3": set(), "rate 3": set(), "rate 30": {1, 2, 3}}),
-    ("cross_entropy", {"rate 0.3": set(), "rate 3": set(), "rate 30": set()}),
-])  # fmt: skip
-def test_lesson_02_loses_digits_as_it_says(
-    lesson_02, capsys, loss, seeds_that_lose_digits
-):
+@pytest.mark.parametrize("loss, loses", [("patched_loss", 3), ("cross_entropy", 0)])
+def test_lesson_02_loses_digits_at_the_highest_rate(lesson_02, capsys, loss, loses):
     lesson_02["try_out"](lesson_02[loss])
-    for line in capsys.readouterr().out.splitlines():
-        case, *runs = line.split(" | ")
-        lost = {seed for seed, run in enumerate(runs, 1) if not run.endswith("[]")}
-        assert lost == seeds_that_lose_digits[case.strip()], line
+    lines = capsys.readouterr().out.splitlines()
+    runs = next(line for line in lines if line.startswith("rate 30")).split(" | ")[1:]
+    assert sum(not run.endswith("[]") for run in runs) == loses
 
 
 def test_no_form_of_lesson_10_stops_learning():

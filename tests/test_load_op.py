@@ -8,7 +8,6 @@ import ctypes
 import os
 import re
 import shutil
-import subprocess
 import textwrap
 from pathlib import Path
 
@@ -124,12 +123,6 @@ def test_two_processes_may_build_at_once(tiny):
     for process in [other_process.OtherProcess(code) for _ in range(2)]:
         process.printed()
     assert len(libraries(tiny)) == 1 and answer(tiny) == 42
-
-
-@needs_compiler
-def test_compile_command_compiles(tiny):
-    subprocess.run(compile_command(tiny), cwd=tiny.parent, check=True)
-    assert ctypes.CDLL(str(tiny.with_suffix(".so"))).answer() == 42
 
 
 def test_no_such_file_and_more_than_one_are_refused(tiny):

@@ -18,7 +18,6 @@ import nbformat
 import pytest
 from accessible import keeps_out
 from in_browser import LESSONS, copy_of_project, documented, has_output
-from nbformat import v4
 
 pytestmark = pytest.mark.browser
 LINKS = "nodes => nodes.map(node => node.getAttribute('href'))"
@@ -184,74 +183,3 @@ def test_space_leads_through_the_slides_to_the_last(made, tab):
         assert shown.inner_text().strip() or shown.locator("img").is_visible(), number
         assert tab.page.evaluate("Reveal.isLastSlide()") == (number == total - 1)
         tab.page.keyboard.press("Space")
-
-
-# ------------------------------------------------------------- what is broken is seen
-
-# Too pale in light, and too pale in dark.
-PALE = """<style>
-    p.in-light { color: #bbb; background: #fff; }
-    p.in-dark { color: #000; background: #fff; }
-    @media (prefers-color-scheme: dark) {
-        p.in-light { color: #fff; background: #000; }
-        p.in-dark { color: #444; background: #333; }
-    }
-</style>
-<p class="in-light">hard to read by day</p>
-<p class="in-dark">hard to read by night</p>"""
-DOT = (
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAA"
-    "AABJRU5ErkJggg=="
-)
-TEXTS = [
-    "# Break everything\n\n$$x^2$$",
-    "## Formulas\n\n" + r"$\frac{1}$ and $\notknown{x}$",
-    "![a picture of nothing](images/none.png) [to nowhere](nowhere.ipynb)",
-    '<img alt="beacon" src="https://example.org/beacon.png">',
-    '<a href="99_nowhere.html">to nowhere</a>',
-    PALE,
-]
-FAULTS = {  # what is said, and how often
-    r"a formula is broken: ": 2,
-    r"a picture was not found: a picture of nothing": 1,
-    r"\d+ pictures belong to the lesson": 1,
-    r"a link leads nowhere: 99_nowhere.html": 1,
-    r"what cell 10 printed is not there: printed,andlost": 1,
-    r"it left the machine: https://example.org/beacon.png": 1,
-    r"a picture without words: ": 2,  # "beacon", and a cell's
-    r"(?s)light: color-contrast, 1 times.*by day": 1,
-    r"(?s)dark: color-contrast, 1 times.*by night": 1,
-}
-
-
-@pytest.fixture(scope="session")
-def broken(tmp_path_factory, wall):
-    """kind -> what `make` gives for a project of one lesson that has each fault."""
-    tree, environment = copy_of_project(tmp_path_factory.mktemp("broken"), wall)
-    for path in (tree / "notebooks").glob("*.ipynb"):
-        path.unlink()
-    (tree / "README.md").write_text("## The lessons\n\n## Look things up\n")
-    dot = v4.new_output("display_data", data={"image/png": DOT})
-    cells = [v4.new_markdown_cell(text) for text in TEXTS]
-    notebook = v4.new_notebook(cells=[*cells, v4.new_code_cell("dot", outputs=[dot])])
-    notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
-    nbformat.write(notebook, tree / "notebooks" / "00_broken.ipynb")
-    lost = [v4.new_code_cell(outputs=[dot]) for _ in range(3)]
-    printed = v4.new_output("stream", text="printed, and lost")
-    notebook.cells += [*lost, v4.new_code_cell(outputs=[printed])]
-    return notebook, {kind: make(tree, environment, kind) for kind in KINDS}
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_is_broken_is_seen(kind, broken, tab):
-    _, file, scope = KINDS[kind]
-    notebook, made = broken
-    folder, code, said = made[kind]
-    file = folder / file.format("00_broken")
-    open_page(tab, file)
-    found = list(complaints(tab, folder, notebook, scope))
-    for fault, times in FAULTS.items():
-        seen = [text for text in found if re.match(fault, text)]
-        assert len(seen) == times, (fault, found)
-    if kind == "site":  # a picture or a link that is missing stops it
-        assert code != 0 and "images/none.png" in said and "nowhere.ipynb" in said
