@@ -129,6 +129,11 @@ WRONG = {
         ("eagerly", careful(shape="dx = tf.broadcast_to(dx, x.shape)")),
         # counts axes
         ("(1,)", careful(shape="dx = tf.ensure_shape(dx, [None] * len(x.shape))")),
+        # looks at what is known before the graph runs
+        (
+            "in a graph",
+            careful(shape="tf.convert_to_tensor(dx).shape.assert_is_compatible_with(x.shape)"),
+        ),
         # looks at one dtype
         (
             "another dtype",
