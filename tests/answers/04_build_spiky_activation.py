@@ -47,9 +47,9 @@ WRONG = {
         ("comes in", averaged("(func(x + 1, p) - func(x - 1, p)) / 2")),
         ("comes in", averaged("(np.abs(x) < width / 2) / x.dtype.type(width)")),
         ("p = 2", averaged("(func(x + width / 2) - func(x - width / 2)) / width")),
-        ("lesson 01", averaged(RISE, "tf.constant(rise(x.numpy()))")),
-        ("p = 2, float32", averaged(RISE, "tf.cast(py_func(rise, [x], like(x)), tf.float64)")),
-        ("p = 1, float64", averaged(RISE, "py_func(rise, [x], tf.float32)")),
+        ("needs py_func", averaged(RISE, "tf.constant(rise(x.numpy()))")),
+        ("dtype of x", averaged(RISE, "tf.cast(py_func(rise, [x], like(x)), tf.float64)")),
+        ("p = 1", averaged(RISE, "py_func(rise, [x], tf.float32)")),
     ],
 }
 RIGHT = {
