@@ -42,6 +42,13 @@ WRONG = {
             BY_HAND + "    x, _, steps = tf.while_loop(go_on, one, (x, slope(x), 0))\n"
             "    return x, steps\n",
         ),
+        # the slope is recorded, and that loop is Python's
+        (
+            "Python that decides",
+            BY_HAND.replace("    def go_on", "    slope = tf.function(slope)\n\n    def go_on", 1)
+            + "    x, _, steps = tf.while_loop(go_on, one, (x, slope(x), 0))\n"
+            "    return x, steps\n",
+        ),
         # the whole loop in one op
         (
             "outside",
