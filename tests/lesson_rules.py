@@ -27,7 +27,6 @@ MACHINE_PATH = re.compile(
     r"(?<![\w./])(?:~|/(?:home|root|tmp|work|Users|private|var|opt|usr))/"
     r"|\b[A-Z]:\\|site-packages|\b0x[0-9a-f]{6,}"  # or an address in memory
 )
-WITH_LESSONS = ["README.md", "teaching/README.md"]  # with a table of all of them
 ROW = re.compile(
     r"^\| *\[[^]|]*\]\((?:\.\./)?notebooks/(\w+\.ipynb)\)(.*)\|$", re.MULTILINE
 )
@@ -221,15 +220,13 @@ def tidy_file(lesson):
         yield f"the kernel's name is {kernel}, not python3"
     if (size := len(nbformat.writes(lesson.notebook)) / 1000) > 300:
         yield f"{size:.0f} KB, more than 300"
-    if any("execution" in cell.metadata for cell in lesson.code):
-        yield "holds execution times: write it with record_timing=False"
 
 
 @readme_rule
 def lessons_table(root):
     times = {p.name: Lesson(p).minutes for p in lesson_paths(root / "notebooks")}
     hours = round(sum(filter(None, times.values())) / 60)
-    for name in WITH_LESSONS:
+    for name in "README.md", "teaching/README.md":
         text = (root / name).read_text("utf-8")
         listed = [lesson for lesson, _ in ROW.findall(text)]
         if sorted(listed) != list(times):

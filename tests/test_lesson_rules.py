@@ -81,7 +81,6 @@ LESSON_FAULTS = [
     ("same_on_every_machine", on("check", outputs=printed("0x7f12ab34")), "only one"),
     ("same_on_every_machine", on("check", tags=["nbval-skip"]), "no test looks"),
     ("tidy_file", on("check", outputs=printed("x" * 300_000)), "KB, more than 300"),
-    ("tidy_file", on("hero", execution={"busy": "2"}), "holds execution times"),
 ]
 ROW = r"\| \[01 .*\n"
 README_FAULTS = [

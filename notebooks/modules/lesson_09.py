@@ -20,11 +20,22 @@ def draw_places(record, nodes):
     other = {"boxstyle": "round,pad=0.5", "facecolor": "#d6e6f4"}
     middle = {"ha": "center", "va": "center"}
     tape.text(0.5, 0.42, "\n".join(record), bbox=ours, **middle)
-    boxes = [graph.text(place, 0.4, "\n".join(lines), bbox=box, **middle)
-             for place, lines, box in [(0.02, ["x"], None), (0.3, nodes[0], other),
-                                       (0.73, nodes[1], ours), (1, ["y"], None)]]
+    boxes = [
+        graph.text(place, 0.4, "\n".join(lines), bbox=box, **middle)
+        for place, lines, box in [
+            (0.02, ["x"], None),
+            (0.3, nodes[0], other),
+            (0.73, nodes[1], ours),
+            (1, ["y"], None),
+        ]
+    ]
     for start, end, bend in [(0, 1, 0), (1, 2, 0), (2, 3, 0), (0, 2, -0.35)]:
-        arrow = {"arrowstyle": "->", "patchA": boxes[start], "patchB": boxes[end],
-                 "connectionstyle": f"arc3,rad={bend}"}
-        graph.annotate("", boxes[end].get_position(), boxes[start].get_position(),
-                       arrowprops=arrow)
+        arrow = {
+            "arrowstyle": "->",
+            "patchA": boxes[start],
+            "patchB": boxes[end],
+            "connectionstyle": f"arc3,rad={bend}",
+        }
+        graph.annotate(
+            "", boxes[end].get_position(), boxes[start].get_position(), arrowprops=arrow
+        )

@@ -137,20 +137,14 @@ WRONG = {
         # nobody uses what it returns, so a graph leaves it out
         ("not used", careful(shape="tf.ensure_shape(dx, x.shape)")),
         # looks at one dtype
-        (
-            "another dtype",
-            careful(after="y = np.float32(y) if Tout == tf.float32 else y"),
-        ),
+        ("another dtype", careful(after="y = np.float32(y) if Tout == tf.float32 else y")),
         # counts elements
         ("(2, 1)", careful(shape="tf.debugging.assert_equal(tf.size(dx), tf.size(x))")),
         # the shape of dy is that of y
         ("another shape", careful(shape="dx = tf.ensure_shape(dx, dy.shape)")),
         # in a graph the shape of dx may be unknown
         ("may be unknown", careful(shape=raise_if("dx.shape != x.shape"))),
-        (
-            "in a graph",
-            careful(shape=raise_if("tf.executing_eagerly() and dx.shape != x.shape")),
-        ),
+        ("in a graph", careful(shape=raise_if("tf.executing_eagerly() and dx.shape != x.shape"))),
         # refuses too much
         (
             "another shape",
