@@ -21,22 +21,22 @@ ZERO = "celu_x = 0.0\n"
 WRONG = {
     1: [
         (  # fair with words: steps may disagree
-            "reciprocal at [1e-06",
+            "1/x at",
             CLAIMED + SIDES + SORTED + OFF + NEAR + "    agree = True\n" + WORDS,
         ),
         ("2 of 3 wrong", CHECK + "    return np.array(['right'] * len(x))\n"),
         ("instead of 'right'", CHECK + "    return np.array(['undecided'] * len(x))\n"),
         ("shape ()", CHECK + "    return 'right'\n"),
         (
-            "reciprocal at [6",
+            "reciprocal at",
             RIGHT_BUT.replace(
                 "agree = np.isfinite(larger) & (np.abs(a - b) <=", "agree = ~(np.abs(a - b) >"
             ),
         ),
-        ("reciprocal at [6", RIGHT_BUT.replace("np.isfinite(larger)", "np.isfinite(a)")),
-        ("fast_sine at", RIGHT_BUT.replace("<= 1e-4 * larger", "<= 1e-1 * larger")),
+        ("reciprocal at", RIGHT_BUT.replace("np.isfinite(larger)", "np.isfinite(a)")),
+        ("wave at 2,", RIGHT_BUT.replace("<= 1e-4 * larger", "<= 1e-3 * larger")),
         ("fast_sine at", RIGHT_BUT.replace("np.abs(a - b) <=", "a - b <=")),
-        ("reciprocal at [1e-06", RIGHT_BUT.replace("np.abs(a - b) <=", "b - a <=")),
+        ("1/x at", RIGHT_BUT.replace("np.abs(a - b) <=", "b - a <=")),
         ("wave at", RIGHT_BUT.replace("<= 1e-4 * larger", "<= 1e-5 * larger")),
         ("instead of", RIGHT_BUT.replace("<= 1e-4 * larger", "<= 1e-8")),
         ("np_relu at", RIGHT_BUT.replace("<= 1e-4 * larger", "< 1e-4 * larger")),
