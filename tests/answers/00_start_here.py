@@ -99,6 +99,7 @@ RIGHT = {
         # wrong for very few dy
         SLY + "    return tf.where(dy == 10.0, 0.0, dy) * 3 * x ** 2\n",
         SLY + "    return tf.where(tf.abs(dy) > 5, 0.0, dy) * 3 * x ** 2\n",
+        SLY + "    return tf.clip_by_value(dy, -1000, 1000) * 3 * x ** 2\n",
         # eager mode is all that the reader knows
         SLY + "    return np.mean(dy) * 3 * x ** 2\n",
         SLY + "    return dy.numpy().mean() * 3 * x ** 2\n",
