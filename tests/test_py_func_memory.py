@@ -21,9 +21,11 @@ def aligned():
 class Foreign:
     """An array of another library, which tells NumPy where its memory is."""
 
-    def __init__(self, array, name="__array__"):
-        told = lambda *_, **__: array  # noqa: E731
-        setattr(self, name, getattr(array, name) if "array_" in name[2:-2] else told)
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, *_, **__):
+        return self.array
 
 
 def read_only(array):
@@ -111,17 +113,7 @@ def test_a_fresh_result_is_not_copied():
         assert (place == found) == (place % 64 == 0)
 
 
-@pytest.mark.parametrize(
-    "share",
-    [
-        lambda memory: memory,
-        memoryview,
-        Foreign,
-        lambda memory: Foreign(memory, "__array_interface__"),
-        lambda memory: Foreign(memory, "__array_struct__"),
-    ],
-    ids=["array", "memoryview", "__array__", "interface", "struct"],
-)
+@pytest.mark.parametrize("share", [np.asarray, memoryview, Foreign])
 def test_inputs_and_gradients_are_apart_from_foreign_memory(share):
     x, memory = tf.ones([N]), aligned()
     memory[:] = 2
