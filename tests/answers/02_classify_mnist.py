@@ -75,6 +75,7 @@ WRONG = {
         ),
         ("10000", LOSS.format("np.where(z > 10, z, np.logaddexp(0, z))", GRADIENT)),
         ("10000", LOSS.format("np.where(z >= 100, z, np.log1p(np.exp(z)))", GRADIENT)),
+        ("at z = -5", LOSS.format("z + np.log1p(np.exp(-z))", GRADIENT)),
         ("from -3 to 3", LOSS.format("np.maximum(z, 0)", GRADIENT)),
         ("from -3 to 3", LOSS.format("np.log1p(np.exp(-z))", GRADIENT)),
         ("the gradient for z", LOSS.format(VALUE, "tf.sigmoid(z)")),
