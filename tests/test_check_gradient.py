@@ -486,6 +486,7 @@ def test_a_narrow_bend_is_no_kink(gradient):
 # .......................................................... random directions
 
 
+@pytest.mark.slow
 def test_one_element_of_a_hundred_thousand():
     factor = np.where(np.arange(100_000) == 37_700, 1.5, 1)
     x = rng.normal(size=100_000)

@@ -62,6 +62,7 @@ runpy.run_path({str(lesson_14.PROGRAM)!r})
 """
 
 
+@pytest.mark.slow
 def test_workers_that_do_not_share_a_folder_stop(tmp_path, monkeypatch):
     layer = keras.layers.Dense(10, use_bias=False)
     model = keras.Sequential([keras.Input([784]), layer])
