@@ -76,6 +76,7 @@ WRONG = {
         ("which image", changed("tf.gather(images, tf.cast(rois[:, 0], tf.int32))",
                                 "tf.repeat(tf.gather(images, [tf.cast(rois[0, 0], "
                                 "tf.int32)]), tf.shape(rois)[0], axis=0)")),
+        ("first pixel", changed("places >= 0", "places > 0")),
         ("empty bin", changed("tf.where(places >= 0, found, tf.zeros_like(found))",
                               "found")),
         ("two channels", changed("tf.reshape(found, tf.shape(dy))", "up")),
