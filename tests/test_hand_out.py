@@ -8,6 +8,7 @@ import nbformat
 import pytest
 from nbconvert.preprocessors import ExecutePreprocessor
 
+import hand_ins
 from lesson_rules import Lesson, lesson_paths, output_text, tags
 from links import broken_links
 from teaching import hand_out
@@ -96,6 +97,12 @@ def test_a_lesson_runs_to_its_first_check_wherever_it_lies(
     said = output_text(notebook.cells[first])
     assert said.startswith("not yet: ")
     assert said == output_text(Lesson(lesson).tagged("check")[0])
+
+
+@each_lesson
+def test_each_solution_can_be_handed_in(lesson):
+    """tests/teaching has them graded; this says early which lesson cannot be."""
+    assert hand_ins.answers(lesson)
 
 
 def test_links_to_lessons_that_do_not_come_along_become_text(tmp_path):

@@ -95,12 +95,12 @@ WRONG = {
         ),
         ("map", named(node_type="PyFuncStateless")),
         ("map", named(node_type="IdentityN")),
-        # one gradient for every op
         # one gradient for all of the same code
         (
             "k = 3 and 30",
             named('f"{grad.__qualname__} {grad.__code__.co_firstlineno}"', ONCE_A_NAME),
         ),
+        # one gradient for every op
         ("each node", "registered = []\n" + named('"One for all"', ONCE)),
         # the record forgets dy
         ("look at op and dy", named(dy="1.0")),

@@ -99,10 +99,8 @@ WRONG = {
             "def descend(slope, x, limit):\n"
             "    slope = tf.function(slope)\n" + DESCEND.format(GOES_ON).split("\n", 2)[2],
         ),
-        (
-            "where x ends",
-            DESCEND.format("tf.abs(tf.reshape(dx, [-1])[0]) >= limit"),
-        ),  # the first only
+        # looks at the first number only
+        ("where x ends", DESCEND.format("tf.abs(tf.reshape(dx, [-1])[0]) >= limit")),
         # NumPy once a step, but the loop is Python's
         ("tf.function", DESCEND.format(GOES_ON).split("\n", 1)[1]),
         # in a graph, and two calls of NumPy a step

@@ -38,11 +38,6 @@ WRONG = {
             "use that E",
             ANGLE + "    dM = dE / tf.abs(1 - e * tf.cos(E))\n    return dM, dM * tf.sin(E)\n",
         ),
-        (
-            "use that E",
-            ANGLE + "    dM = dE / tf.maximum(1 - e * tf.cos(E), 0.05)\n"
-            "    return dM, dM * tf.sin(E)\n",
-        ),
         # runs the solver again
         (
             "use that E",
