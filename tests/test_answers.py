@@ -7,7 +7,6 @@ than the solution. CELLS are the numbers of the code cells that the exercises ne
 """
 
 import ast
-import functools
 import runpy
 import shutil
 from pathlib import Path
@@ -41,23 +40,6 @@ connection.send(list(classroom.judge_answers(room, *{answers!r})))
 """
 
 
-@functools.cache
-def judged(path):
-    """The complaints about rubbish, and those about the answers: lists of texts."""
-    wrong, right, cells = answers(path)
-    exercises = range(1, len(Lesson(path).tagged("exercise")) + 1)
-    wrong = {number: wrong.get(number, []) for number in exercises}
-    right = {number: right.get(number, []) for number in exercises}
-    code = CODE.format(path=str(path), cells=cells, answers=(wrong, right))
-    process = OtherProcess(code)
-    found = []
-    while len(found) < 3:
-        found.append(process.hear())
-        if isinstance(found[-1], tuple):  # it has come to its end
-            assert not found[-1][1], found[-1][1]
-    return found[:2]
-
-
 def answers(path):
     file = ANSWERS / f"{path.stem}.py"
     if not file.exists():
@@ -72,17 +54,18 @@ def skip_without_compiler(path):
 
 
 @each_judged
-def test_rubbish_is_answered_in_words(path):
+def test_rubbish_and_wrong_answers_are_told_why_and_right_ones_well_done(path):
     skip_without_compiler(path)
-    complaints, _ = judged(path)
-    assert not complaints, "\n\n".join(complaints)
-
-
-@each_judged
-def test_wrong_answers_are_told_what_to_look_at_and_right_ones_well_done(path):
-    skip_without_compiler(path)
-    _, complaints = judged(path)
-    assert not complaints, "\n\n".join(complaints)
+    wrong, right, cells = answers(path)
+    exercises = range(1, len(Lesson(path).tagged("exercise")) + 1)
+    wrong = {number: wrong.get(number, []) for number in exercises}
+    right = {number: right.get(number, []) for number in exercises}
+    code = CODE.format(path=str(path), cells=cells, answers=(wrong, right))
+    process = OtherProcess(code)
+    for _ in ("rubbish", "answers"):
+        complaints = process.hear()
+        assert isinstance(complaints, list), complaints[1]  # its end comes too early
+        assert not complaints, "\n\n".join(complaints)
 
 
 @each_lesson
