@@ -65,7 +65,6 @@ WRONG = {
     2: [
         # all elements at once
         ("graph", MEASURED + "    return dy @ (f(x + h) - f(x - h)) / (2 * h) + 0 * x\n"),
-        # without dy
         ("graph", MEASURED + "    return [sum(f(x + s) - f(x - s)) / (2 * h) for s in steps]\n"),
         # J dy for dy J
         (
