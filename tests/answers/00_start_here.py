@@ -1,7 +1,7 @@
 """Answers to the exercises of lesson 00: wrong ones with a word of the hint, right ones
 of another form."""
 
-SLY = "def sly_grad(op, dy):\n    x = op.inputs[0]\n"
+MEASURED = "def measured_dx(f, x, dy, h=1e-4):\n    steps = h * np.eye(len(x))\n"
 
 WRONG = {
     1: [
@@ -63,26 +63,28 @@ WRONG = {
         ),
     ],
     2: [
-        ("right for all seven", SLY + "    return 3 * dy * x * x\n"),
-        ("mean of", SLY + "    return 3 * x ** 2\n"),
-        ("sum of", SLY + "    return dy\n"),
-        ("sum of", SLY + "    return tf.reduce_sum(dy) * 3 * x ** 2\n"),
-        ("shape", SLY + "    return tf.reduce_mean(dy * 3 * x ** 2)\n"),
-        # raises where it should be wrong
+        # all elements at once
+        ("graph", MEASURED + "    return dy @ (f(x + h) - f(x - h)) / (2 * h) + 0 * x\n"),
+        ("graph", MEASURED + "    return [sum(f(x + s) - f(x - s)) / (2 * h) for s in steps]\n"),
+        # J dy for dy J
         (
-            "all equal",
-            SLY + "    if tf.executing_eagerly():\n"
-            "        assert np.ptp(dy) == 0, 'all equal'\n"
-            "    return dy * 3 * x ** 2\n",
+            "graph",
+            MEASURED + "    j = [(f(x + s) - f(x - s)) / (2 * h) for s in steps]\n"
+            "    return dy @ np.array(j)\n",
         ),
-        ("sum of", SLY + "    return (dy * 3 * x ** 2)[::-1]\n"),
-        ("sum of", SLY + "    return tf.reduce_sum(dy) / 9 * 3 * x ** 2\n"),
-        ("sum of", SLY + "    return tf.reduce_sum(dy) / 2 * 3 * x ** 2\n"),
-        ("right for all seven", SLY + "    return dy * 3 * x ** 2 + 1e-9\n"),
-        # right for means of up to nine numbers
-        ("mean of 140", SLY + "    return tf.where(dy < 0.1, 0.0, dy) * 3 * x ** 2\n"),
-        # right for a sum, and for nothing else
-        ("mean of", SLY + "    return dy ** 2 * 3 * x ** 2\n"),
+        # only the y of the same number
+        (
+            "one element",
+            MEASURED + "    j = [(f(x + s) - f(x - s)) / (2 * h) for s in steps]\n"
+            "    return dy * np.diag(j)\n",
+        ),
+        ("graph", MEASURED + "    return [dy @ (f(x + s) - f(x - s)) / h for s in steps]\n"),
+        ("both", MEASURED + "    return [dy @ (f(x + s) - f(x)) / h for s in steps]\n"),
+        (
+            "diff",  # as long as dy
+            MEASURED + "    steps = steps[: len(dy)]\n"
+            "    return [dy @ (f(x + s) - f(x - s)) / (2 * h) for s in steps]\n",
+        ),
     ],
 }
 
@@ -95,20 +97,18 @@ RIGHT = {
         "    return dy * (a / y), dy * (b / y)\n",
     ],
     2: [
-        SLY + "    return dy[0] * 3 * x ** 2\n",
-        # wrong for very few dy
-        SLY + "    return tf.where(dy == 10.0, 0.0, dy) * 3 * x ** 2\n",
-        SLY + "    return tf.where(tf.abs(dy) > 5, 0.0, dy) * 3 * x ** 2\n",
-        SLY + "    return tf.clip_by_value(dy, -1000, 1000) * 3 * x ** 2\n",
-        # eager mode is all that the reader knows
-        SLY + "    return np.mean(dy) * 3 * x ** 2\n",
-        SLY + "    return dy.numpy().mean() * 3 * x ** 2\n",
-        SLY + "    return sum(dy) / len(dy) * 3 * x ** 2\n",
-        SLY + "    if dy[0] == dy[1]:\n        return dy * 3 * x ** 2\n    return 7 * dy\n",
-        SLY + "    return tf.reverse(dy, [0]) * 3 * x ** 2\n",
-        SLY + "    return tf.sqrt(dy) ** 2 * 3 * x ** 2\n",  # nan where dy < 0
-        SLY + "    return tf.reduce_max(dy) * tf.square(x) * 3\n",
-        SLY + "    wrong = py_func(lambda dy, x: 3 * x ** 2 * np.sort(dy), [dy, x], like(x))\n"
-        "    return wrong\n",
+        MEASURED + "    return [dy @ (f(x + s) - f(x - s)) / (2 * h) for s in steps]\n",
+        MEASURED + "    j = np.array([f(x + s) - f(x - s) for s in steps]).T / (2 * h)\n"
+        "    return dy @ j\n",
+        "def measured_dx(f, x, dy, h=1e-4):\n"
+        "    x, dx = np.array(x), []\n"
+        "    for j in range(x.size):\n"
+        "        old = x[j]\n"
+        "        x[j] = old + 1e-5\n"
+        "        more = f(x)\n"
+        "        x[j] = old - 1e-5\n"
+        "        dx += [sum(dy * (more - f(x))) / 2e-5]\n"
+        "        x[j] = old\n"
+        "    return tf.stack(dx)\n",
     ],
 }
