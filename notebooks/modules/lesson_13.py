@@ -113,7 +113,7 @@ QUESTIONS = [  # and what is left after the last "yes"
 ANSWERS = [  # after a "no"
     "no op: plain Python,\nbefore training or in a callback",
     "TensorFlow's ops, tried on the target;\nfor another gradient, a stand-in",
-    "server, or too many short calls: C++ op\nphone, TPU: approximate it, or cut the model",
+    "server, too many calls: C++ op\nphone, TPU: approximate it, or cut the model",
     "numpy_function",
     "py_func,\nwhose grad may call NumPy",
 ]
