@@ -18,9 +18,6 @@ ROUND_SQUARE = Path(__file__).resolve().parents[1] / "cpp" / "round_square.cc"
 SPEC = tf.TensorSpec([2], tf.float32)  # what the lesson's functions take and give
 
 
-# Without our Python
-
-
 def call_in_other_process(f, x, numpy_ops):
     """f(x) by another process, which knows f from a SavedModel alone.
 
@@ -74,9 +71,6 @@ def call_on_phone(f, x):
     return phone.get_tensor(phone.get_output_details()[0]["index"])
 
 
-# Time
-
-
 def call_times(functions, x, calls=100, rounds=11):
     """Microseconds of one call inside a graph: `rounds` numbers for each function.
 
@@ -97,52 +91,56 @@ def call_times(functions, x, calls=100, rounds=11):
 
     graphs = {name: graph_of(f) for name, f in functions.items()}
     times = {name: [] for name in functions}
-    for number in range(rounds + 1):
+    for run in graphs.values():
+        with quietly():  # TensorFlow warns that we record many graphs
+            run(x)
+    for _ in range(rounds):
         for name, run in graphs.items():
             begin = time.perf_counter()
             run(x)
-            if number:  # the first call records
-                times[name].append(1e6 * (time.perf_counter() - begin) / calls)
+            times[name].append(1e6 * (time.perf_counter() - begin) / calls)
     return times
 
 
-# The pictures
+QUESTIONS = [  # and what is left after the last "yes"
+    "1  Is it computed anew in each step?",
+    "2  Is it more than TensorFlow's ops\ncan compute?",
+    "3  Can it be a call of Python?",
+    "4  Does a gradient go through it?",
+    "5  Is that gradient differentiated again?",
+    "py_func, recursive: its grad is\nmade of ops that have gradients",
+]
+ANSWERS = [  # after a "no"
+    "no op: plain Python,\nbefore training or in a callback",
+    "TensorFlow's ops, tried on the target;\nfor another gradient, a stand-in",
+    "server, too many calls: C++ op\nphone, TPU: approximate it, or cut the model",
+    "numpy_function",
+    "py_func,\nwhose grad may call NumPy",
+]
 
 
-def draw_path(steps, end):
-    """Questions from top to bottom, and to the right the answer where each leaves.
-
-    Args:
-        steps: a list of (question, word, answer): the word is "yes" or "no".
-        end: the answer after the last question, on the other word.
-    """
-    fig, ax = plt.subplots(figsize=(9, 6))
+def draw_path():
+    """Draw the questions from top to bottom, and to the right of each its answer."""
+    _, ax = plt.subplots(figsize=(9, 5.4))
     look = {"va": "center", "fontsize": 9}
-    boxes = [
-        ax.text(0, -row, text, **look, ha="center", bbox=_frame("#dbe8f4"))
-        for row, (text, _, _) in enumerate(steps)
-    ]
-    boxes.append(ax.text(0, -len(steps), end, **look, ha="center", bbox=_frame()))
-    for row, (_, word, answer) in enumerate(steps):
-        here, below = boxes[row].get_bbox_patch(), boxes[row + 1].get_bbox_patch()
-        arrow = {"arrowstyle": "<-", "color": "0.3", "patchB": here}
-        ax.annotate(
-            answer,
-            (0, -row),
-            (0.73, -row),
-            **look,
-            ha="left",
-            bbox=_frame(),
-            arrowprops=arrow,
-        )
-        ax.annotate("", (0, -row), (0, -row - 1), arrowprops={**arrow, "patchA": below})
-        ax.text(0.5, 0.08 - row, word, **look, ha="center")
-        ax.text(0.02, -row - 0.5, "no" if word == "yes" else "yes", **look)
-    ax.set(xlim=(-0.34, 1.36), ylim=(-len(steps) - 0.4, 0.4))
+    boxes = []
+    for row, text in enumerate(QUESTIONS):
+        frame = _frame("#dbe8f4" if row < len(ANSWERS) else "#f4f4f4")
+        text = ax.text(0, -row, text, ha="center", bbox=frame, **look)
+        boxes.append(text.get_bbox_patch())
+    for row, answer in enumerate(ANSWERS):
+        right = {"arrowstyle": "<-", "color": "0.3", "patchB": boxes[row]}
+        down = {**right, "patchA": boxes[row + 1]}
+        look.update(bbox=_frame("#f4f4f4"), arrowprops=right)
+        ax.annotate(answer, (0, -row), (0.73, -row), **look)
+        ax.annotate("", (0, -row), (0, -row - 1), arrowprops=down)
+        ax.text(0.52, 0.1 - row, "no", fontsize=9)
+        ax.text(0.02, -row - 0.54, "yes", fontsize=9)
+    ax.set(xlim=(-0.34, 1.36), ylim=(-len(ANSWERS) - 0.4, 0.4))
     ax.axis("off")
 
 
-def _frame(colour="#f4f4f4"):
+def _frame(colour):
     return {"boxstyle": "round,pad=0.6", "fc": colour, "ec": "0.3"}
 
 
@@ -152,7 +150,7 @@ LOOKS = {"works": GOOD, "public API": GOOD, "SILENT": SILENT}  # all others: BAD
 
 def draw_table(found):
     """Draw found[way][need], a word each: light where all is well, dark for SILENT."""
-    fig, ax = plt.subplots(figsize=(9, 3.6))
+    _, ax = plt.subplots(figsize=(9, 3))
     for row, words in enumerate(found.values()):
         for column, word in enumerate(words.values()):
             colour, ink = LOOKS.get(word, BAD)

@@ -1,21 +1,13 @@
 """Answers to the exercises of lesson 13: wrong ones with a word of the hint, right ones
 of another form."""
 
-CELLS = 0, 1, 2, 4, 5, 6, 7, 8
+CELLS = 0, 1
 
 CHOSEN = (
-    'answers = {"a": "no op", "b": "numpy_function", "c": "TensorFlow\'s ops",\n'
-    '           "d": "C++ op", "e": "py_func, recursive",\n'
-    '           "f": ["numpy_function", "py_function"]}\n'
+    'answers = {"a": "py_func", "b": "TensorFlow\'s ops", "c": "TensorFlow\'s ops",\n'
+    '           "d": "no op", "e": "py_func, recursive", "f": "numpy_function",\n'
+    '           "g": "C++ op"}\n'
 )
-PROBE = """
-def inside(way):
-    return tf.vectorized_map(lambda x: gradient(way, x), x), [2.4, 5.6]
-"""
-
-
-def probe(found, right="[2.4, 5.6]"):
-    return f"{CHOSEN}def inside(way):\n    return {found}, {right}\n"
 
 
 SOLVE = """
@@ -40,35 +32,21 @@ PRODUCT = "tf.gather(z, rows) * tf.gather(y, cols)"
 
 WRONG = {
     1: [
-        ("how often", CHOSEN + PROBE + 'answers["a"] = "numpy_function"\n'),
-        # for what nobody differentiates
-        ("trained", CHOSEN + PROBE + 'answers["b"] = "py_func"\n'),
-        # works on the phone
-        ("the map", CHOSEN + PROBE + 'answers["c"] = "custom_gradient, TF\'s ops"\n'),
-        ("the phone", CHOSEN + PROBE + 'answers["c"] = "py_func"\n'),
-        # a million calls of Python, and TensorFlow's ops can't do it
-        ("a million", CHOSEN + PROBE + 'answers["d"] = "numpy_function"\n'),
-        ("a million", CHOSEN + PROBE + 'answers["d"] = "TensorFlow\'s ops"\n'),
-        # counts the forces alone
-        ("how often", CHOSEN + PROBE + 'answers["e"] = "py_func"\n'),
-        # loses its second derivative silently
-        ("how often", CHOSEN + PROBE + 'answers["e"] = "custom_gradient, NumPy"\n'),
-        ("no row's name", CHOSEN + PROBE + 'answers["b"] = "tf.numpy_function"\n'),
-        ("KeyError", PROBE + 'answers = {"a": "no op", "f": []}\n'),
-        # only what is silent, and nothing
-        ("for which ways", CHOSEN + PROBE + 'answers["f"] = ["numpy_function"]\n'),
-        ("for which ways", CHOSEN + PROBE + 'answers["f"] = []\n'),
-        ("no row's name", CHOSEN + PROBE + 'answers["f"] = ["tf.py_function"]\n'),
-        # the tape around the map
-        ("a tape in it", probe("gradient(lambda x: tf.vectorized_map(way, x), x)")),
-        # no map, and another one
-        ("vectorized_map", probe("gradient(way, x)")),
-        ("vectorized_map", probe("tf.map_fn(lambda x: gradient(way, x), x)")),
-        # compared with itself
-        (
-            "depend on the way",
-            probe("tf.vectorized_map(lambda x: gradient(way, x), x)", "gradient(way, x)"),
-        ),
+        # a second derivative that nobody takes, and too short a way to be worth it
+        ("beside 50", CHOSEN + 'answers["a"] = "py_func, recursive"\n'),
+        ("beside 50", CHOSEN + 'answers["a"] = "C++ op"\n'),
+        # no gradient on the way back, and no Python on a phone
+        ("on a phone", CHOSEN + 'answers["b"] = "numpy_function"\n'),
+        ("on a phone", CHOSEN + 'answers["b"] = "py_func"\n'),
+        ("question 2", CHOSEN + 'answers["c"] = "C++ op"\n'),
+        ("wait for it", CHOSEN + 'answers["d"] = "numpy_function"\n'),
+        # counts the first derivative alone
+        ("differentiated", CHOSEN + 'answers["e"] = "py_func"\n'),
+        ("trained", CHOSEN + 'answers["f"] = "py_func"\n'),
+        ("a million", CHOSEN + 'answers["g"] = "numpy_function"\n'),
+        ("a million", CHOSEN + 'answers["g"] = "TensorFlow\'s ops"\n'),
+        ("not in", CHOSEN + 'answers["f"] = "tf.numpy_function"\n'),
+        ("g: ", CHOSEN + 'del answers["g"]\n'),
     ],
     2: [
         # the transpose forgotten
@@ -95,22 +73,8 @@ WRONG = {
 
 RIGHT = {
     1: [
-        CHOSEN + PROBE + 'answers["e"] = "custom_gradient, recursive"\n',
-        PROBE + 'answers = dict(zip("abcde", ["no op", "numpy_function", "TensorFlow\'s ops",\n'
-        '                             "C++ op", "py_func, recursive"]))\n'
-        'answers["f"] = ("py_function", "numpy_function")\n',
-        # a tape by hand, in a graph, on a batch of one
-        CHOSEN
-        + """
-def inside(way):
-    def one(element):
-        with tf.GradientTape() as tape:
-            tape.watch(element)
-            y = way(element)
-        return tape.gradient(y, element)
-
-    return tf.function(lambda x: tf.vectorized_map(one, x))(x), np.array([2.4, 5.6])
-""",
+        CHOSEN + "answers = dict(reversed(answers.items()))\n",
+        CHOSEN + 'answers["h"] = "no op"\n',
     ],
     2: [
         # the whole matrix dA, of which the numbers are taken
