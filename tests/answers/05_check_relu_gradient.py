@@ -20,12 +20,14 @@ WRONG = {
         ("instead of 'right'", CHECK + "    return np.array(['undecided'] * len(x))\n"),
         ("shape ()", CHECK + "    return 'right'\n"),
         ("reciprocal at", RIGHT_BUT.replace("np.minimum", "np.maximum")),  # inf <= inf
-        ("wave at 2,", RIGHT_BUT.replace("<= 1e-4", "<= 1e-3")),
+        ("wave at 1.31", RIGHT_BUT.replace("<= 1e-4", "<= 1e-3")),
         ("wave at 0.5", RIGHT_BUT.replace("<= 1e-4", "<= 1e-5")),
         ("fast_sine at", RIGHT_BUT.replace("np.abs(a - b)", "a - b")),
         ("1/x at", RIGHT_BUT.replace("np.abs(a - b)", "b - a")),
-        ("wave at 2,", RIGHT_BUT.replace("h / 10", "h / 1.001")),
+        ("wave at 1.31", RIGHT_BUT.replace("h / 10", "h / 1.001")),
+        ("wave at 1.31", RIGHT_BUT.replace("h / 10", "h / 2")),
         ("wrong", RIGHT_BUT.replace("fair(f, x, dy)", "fair(f, x, dy).all()")),
+        ("forgets dy", RIGHT_BUT.replace("fair(f, x, dy)", "fair(f, x, 1.0)")),
         ("instead of", RIGHT_BUT.replace("agree, words", "agree.all(), words")),
         (  # the central difference instead of the two sides
             "np_relu at",
