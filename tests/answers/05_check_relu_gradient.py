@@ -33,7 +33,7 @@ WRONG = {
             "np_relu at",
             RIGHT_BUT.replace("fair(f, x, dy)", "np.isclose(vjp(f, x, dy), dy * b, rtol=1e-4)"),
         ),
-        ("np_relu at", RIGHT_BUT.replace("fair(f, x, dy)", "fair(f, x, dy) | True")),
+        ("forgets dy", RIGHT_BUT.replace("fair(f, x, dy)", "fair(f, x, dy) | True")),
         ("instead of 'right'", RIGHT_BUT.replace("'right', 'wrong'", "'wrong', 'right'")),
     ],
     2: [
