@@ -34,7 +34,7 @@ WRONG = {
         ("promise", gate("0.25 - tf.cast(r >= p / 4, x.dtype)")),
         ("promise", gate("-0.75 - tf.cast(r >= p / 4, x.dtype)")),
         ("promise", gate("tf.cast(r >= p / 4, x.dtype) - 0.75")),
-        ("promise", gate("0.5 - tf.cast(r >= p / 2, x.dtype)")),
+        ("promise", gate("0.75 - tf.cast(r >= 0.28 * p, x.dtype)")),
         ("slopes, p = 2", gate("0.75 * p - tf.cast(r >= p / 4, x.dtype)")),
         ("slopes, p = 2", gate("0.75 - tf.cast(r >= 0.25, x.dtype)")),
         ("slopes, p = 3", gate("np.float64(0.75) - tf.cast(r >= p / 4, 'float64')")),
