@@ -89,6 +89,6 @@ def test_the_gradients_are_those_of_a_plain_tape(served, lesson, first_batch, sp
     for place, dy in zip("zh", tape.gradient(loss, [z, h]), strict=True):
         pictures = served(f"spread {spread}", f"gradient at {place}")
         assert list(pictures) == STEPS
-        expected = lesson["np_heat"](dy.numpy())[0]
+        expected = lesson["np_colours"](dy.numpy())[0]
         assert np.abs(np.int32(pictures[0]) - np.int32(expected)).max() <= 3
         assert not np.array_equal(pictures[0], pictures[150])

@@ -1,7 +1,7 @@
 """Answers to the exercises of lesson 06: wrong ones with a word of the hint, right ones
 of another form."""
 
-CELLS = 0, 1, 2, 5
+CELLS = 0, 1, 2, 3, 5
 
 SPEC = "tf.TensorSpec([1, None, None, 3], tf.uint8)"
 MISTAKES = (
@@ -52,6 +52,12 @@ WRONG = {
         ("nothing is to be drawn", mistakes(wrong="[1, 4, 7]")),
         ("nine", mistakes(wrong="np.flatnonzero(answers != labels)[:3]")),
         (
+            "the first eight",
+            mistakes(
+                wrong="sorted(np.flatnonzero(answers != labels), key=lambda k: -scores[k].max())"
+            ),
+        ),
+        (
             "in a graph",
             "def draw_mistakes(images, labels, scores):\n"
             "    def f(images, labels, scores):\n"
@@ -95,6 +101,7 @@ WRONG = {
             "n is not known",
             limit("tf.stack([tf.clip_by_norm(dy[k], longest) for k in range(dy.shape[0])])"),
         ),
+        ("n is 2", limit("tf.stack([tf.clip_by_norm(dy[k], longest) for k in range(4)])")),
         ("as it arrives", limit("dy", f"dy = {RIGHT_ROWS}", "show(dy)")),
         ("as it arrives", limit(RIGHT_ROWS, "pass")),
         ("as it arrives", limit(RIGHT_ROWS, then="show(dy)")),
