@@ -51,11 +51,29 @@ def changed(old, new):
     return edited(WORK.replace(old, new))
 
 
-GRAD = """def norm_grad(op, dy):
-    x, ids = op.inputs
-    y = op.outputs[0]
-    return {}, None
+GIVEN = """def segment_norm(x, ids, segments, p=2.0):
+    return tf.math.unsorted_segment_sum(tf.abs(x) ** p, ids, segments) ** (1 / p)
+
+
 """
+LAYER = """@keras.saving.register_keras_serializable("segment_norm")
+class SegmentNorm(keras.layers.Layer):
+    def __init__(self, segments, p=2.0, **options):
+        super().__init__(**options)
+        self.segments, self.p = segments, p
+
+    def call(self, x, ids):
+        return segment_norm(x, ids, self.segments, self.p)
+
+    def get_config(self):
+        return {**super().get_config(), "segments": self.segments, "p": self.p}
+"""
+
+
+def layer(old="", new=""):
+    assert not old or LAYER.count(old) == 1, old
+    return GIVEN + (LAYER.replace(old, new) if old else LAYER)
+
 
 WRONG = {
     1: [
@@ -87,16 +105,16 @@ WRONG = {
         ("p is 2", edited("double sum = 0;\n" + WORK.replace("double sum = 0;", ""))),
     ],
     2: [
-        ("which dy", GRAD.format("dy * x / y")),
-        ("which dy", GRAD.format("tf.gather(dy, ids) * x")),
-        ("which dy", GRAD.format("x / tf.gather(y, ids)")),
-        ("which dy", GRAD.format("tf.gather(dy * y, ids) * x")),
-        ("0 / 0", GRAD.format("tf.gather(dy / y, ids) * x")),
-        ("small", GRAD.format("tf.gather(dy / tf.maximum(y, 1e-3), ids) * x")),
-        ("small", GRAD.format("tf.gather(dy / tf.maximum(y, 1e-12), ids) * x")),
-        ("None", GRAD.replace(", None", "").format("tf.gather(dy, ids) * x")),
-        ("0 / 0", GRAD.format("tf.gather(dy, ids) * x / tf.gather(y, ids)")),
-        ("which dy", GRAD.format("tf.repeat(dy / y, 1) * x")),
+        ("by which name", layer('@keras.saving.register_keras_serializable("segment_norm")', "")),
+        ("by which name", layer('("segment_norm")', "()")),
+        ("what does the file remember", layer(', "p": self.p', "")),
+        ("what does the file remember", layer("self.segments, self.p)", "self.segments)")),
+        ("p is 2", layer("p=2.0", "p=1.0")),
+        ("p is 2", layer('"segments": self.segments, ', "")),
+        ("name is lost", layer("**super().get_config(), ", "")),
+        ("segments is 5", layer("self.segments, self.p)", "4, self.p)")),
+        ("name is lost", layer("(**options)", "()")),
+        ("options", layer("p=2.0, **options", "p=2.0").replace("(**options)", "()")),
     ],
 }
 RIGHT = {
@@ -111,8 +129,11 @@ RIGHT = {
         ),
     ],
     2: [
-        GRAD.format("tf.gather(tf.math.divide_no_nan(dy, y), ids) * x"),
-        GRAD.format("tf.gather(tf.where(y > 0, dy / y, 0), ids) * x"),
-        GRAD.format("tf.where(x == 0, x, tf.gather(dy / y, ids) * x)"),
+        layer(),
+        layer(
+            '{**super().get_config(), "segments": self.segments, "p": self.p}',
+            "dict(super().get_config(), p=self.p, segments=self.segments)",
+        ),
+        layer("__init__(self, segments, p=2.0,", "__init__(self, *, p=2, segments,"),
     ],
 }
