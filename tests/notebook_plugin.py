@@ -19,6 +19,7 @@ import pytest
 from nbval.kernel import RunningKernel
 from nbval.plugin import IPyNbCell, IPyNbFile
 
+import warm_kernels
 from pictures import difference, save_pair, stored_in
 
 COMPILERS = ("c++", "g++", "clang++")
@@ -59,7 +60,8 @@ class Notebook(IPyNbFile):
         # An <img> with words for a picture, which the command that writes the outputs
         # adds, and a kernel doesn't. What else has HTML is compared as text.
         self.skip_compare += ("text/html",)
-        with mock.patch.object(nbval.plugin, "RunningKernel", WatchedKernel):
+        watched = mock.patch.object(nbval.plugin, "RunningKernel", WatchedKernel)
+        with watched, warm_kernels.used():
             super().setup()
 
 
