@@ -13,7 +13,7 @@ WRONG = {
             "    return [dy * tf.abs(a) / y, dy * tf.abs(b) / y]\n",
         ),
         (
-            "input 0 is a",
+            "input 0",
             "def hypot_grad(op, dy):\n"
             "    a, b = op.inputs\n"
             "    y = op.outputs[0]\n"
@@ -27,8 +27,10 @@ WRONG = {
             "    return [a / y, b / y]\n",
         ),
         (
-            "1 gradient",
-            "def hypot_grad(op, dy):\n    a, b = op.inputs\n    return dy * a / op.outputs[0]\n",
+            "element (3,)",  # a guard against a small y that is too large
+            "def hypot_grad(op, dy):\n"
+            "    y = tf.maximum(op.outputs[0], 2)\n"
+            "    return [dy * v / y for v in op.inputs]\n",
         ),
         # not a list of two
         (
@@ -48,8 +50,8 @@ WRONG = {
             "other numbers and shapes",
             "def hypot_grad(op, dy):\n"
             "    a, b = op.inputs\n"
-            "    c = tf.constant([3 / 5, -5 / 13, 8 / 17, -7 / 25], a.dtype)\n"
-            "    d = tf.constant([4 / 5, 12 / 13, -15 / 17, -24 / 25], a.dtype)\n"
+            "    c = tf.constant([3 / 5, -5 / 13, 8 / 17, -3 / 5], a.dtype)\n"
+            "    d = tf.constant([4 / 5, 12 / 13, -15 / 17, -4 / 5], a.dtype)\n"
             "    return [dy * c, dy * d]\n",
         ),
         (
@@ -80,6 +82,11 @@ WRONG = {
         ),
         ("graph", MEASURED + "    return [dy @ (f(x + s) - f(x - s)) / h for s in steps]\n"),
         ("both", MEASURED + "    return [dy @ (f(x + s) - f(x)) / h for s in steps]\n"),
+        (
+            "cumsum",  # steps as large as x asks for: 0 / 0
+            MEASURED + "    return [dy @ (f(x + v * s) - f(x - v * s)) / (2 * h * v)\n"
+            "            for v, s in zip(np.array(x), steps)]\n",
+        ),
         (
             "diff",  # as long as dy
             MEASURED + "    steps = steps[: len(dy)]\n"
