@@ -44,13 +44,13 @@ WRONG = {
         ),
         # a tensor from outside, not in the list
         (
-            "in its list",
+            "list each tensor",
             ROWS + "    dx = py_func(lambda dy: dy @ w, [dy], like(x))\n"
             "    dw = py_func(lambda dy: dy.T @ x, [dy], like(w))\n"
             "    return dx, dw\n",
         ),
         (
-            "in its list",
+            "list each tensor",
             ROWS + "    dx = py_func(lambda dy, w: dy @ w, [dy, w], like(x))\n"
             "    dw = py_func(lambda x: dy.T @ x, [x], like(w))\n"
             "    return dx, dw\n",
