@@ -1,7 +1,7 @@
 """Answers to the exercises of lesson 05: wrong ones with a word of the hint, right ones
 of another form."""
 
-CELLS = 0, 1, 2, 3, 4, 5, 7, 12  # the others only show
+CELLS = 0, 1, 2, 3, 4, 5, 7, 11  # the others only show
 
 CHECK = "def check(f, x, dy):\n    h = rule(x)\n"
 BOTH = CHECK + "    a, b = np.array(central(f, x, h)), np.array(central(f, x, h / 10))\n"
@@ -20,20 +20,26 @@ WRONG = {
         ("instead of 'right'", CHECK + "    return np.array(['undecided'] * len(x))\n"),
         ("shape ()", CHECK + "    return 'right'\n"),
         ("reciprocal at", RIGHT_BUT.replace("np.minimum", "np.maximum")),  # inf <= inf
-        ("wave at 1.31", RIGHT_BUT.replace("<= 1e-4", "<= 1e-3")),
+        (
+            "log at",
+            BOTH + "    agree = np.isclose(a, b, rtol=1e-4, equal_nan=True)\n" + WORDS + RETURN,
+        ),
+        ("wave at 1.24", RIGHT_BUT.replace("<= 1e-4", "<= 1e-3")),
         ("wave at 0.5", RIGHT_BUT.replace("<= 1e-4", "<= 1e-5")),
         ("fast_sine at", RIGHT_BUT.replace("np.abs(a - b)", "a - b")),
         ("1/x at", RIGHT_BUT.replace("np.abs(a - b)", "b - a")),
-        ("wave at 1.31", RIGHT_BUT.replace("h / 10", "h / 1.001")),
-        ("wave at 1.31", RIGHT_BUT.replace("h / 10", "h / 2")),
+        ("wave at 1.24", RIGHT_BUT.replace("h / 10", "h / 5")),
+        ("np_relu at 5e-11", RIGHT_BUT.replace("h / 10", "h / 20")),
+        ("dy forgotten", RIGHT_BUT.replace("rule(x)", "rule(x).max()")),
+        ("dy forgotten", RIGHT_BUT.replace("rule(x)", "rule(x).min()")),
         ("wrong", RIGHT_BUT.replace("fair(f, x, dy)", "fair(f, x, dy).all()")),
-        ("forgets dy", RIGHT_BUT.replace("fair(f, x, dy)", "fair(f, x, 1.0)")),
+        ("dy forgotten", RIGHT_BUT.replace("fair(f, x, dy)", "fair(f, x, 1.0)")),
         ("instead of", RIGHT_BUT.replace("agree, words", "agree.all(), words")),
         (  # the central difference instead of the two sides
             "np_relu at",
             RIGHT_BUT.replace("fair(f, x, dy)", "np.isclose(vjp(f, x, dy), dy * b, rtol=1e-4)"),
         ),
-        ("forgets dy", RIGHT_BUT.replace("fair(f, x, dy)", "fair(f, x, dy) | True")),
+        ("dy forgotten", RIGHT_BUT.replace("fair(f, x, dy)", "fair(f, x, dy) | True")),
         ("instead of 'right'", RIGHT_BUT.replace("'right', 'wrong'", "'wrong', 'right'")),
     ],
     2: [
@@ -51,7 +57,7 @@ WRONG = {
         ("has to pass", "inputs = [np.nan, np.nan, np.nan]\n" + DY + ZERO),
         ("ValueError", 'inputs = ["one", "two", "three"]\n' + DY + ZERO),
         *[
-            ("an edge", INPUTS + DY + f"celu_x = {x}\n")
+            ("a tie", INPUTS + DY + f"celu_x = {x}\n")
             for x in ("1e-3", "-30.0", "1e9", "np.nan", "np.inf", "-np.inf")
         ],
         ("ValueError", INPUTS + DY + "celu_x = [0.0, 1.0]\n"),
@@ -62,6 +68,10 @@ RIGHT = {
         RIGHT_BUT.replace(RETURN, "    return np.where(agree, words, 'undecided').tolist()\n"),
         BOTH + "    undecided = ~np.isfinite(a + b) | ~np.isclose(b, a, rtol=1e-4)\n"
         "    return np.select([undecided, fair(f, x, dy)], ['undecided', 'right'], 'wrong')\n",
+        # an array of objects, written into
+        BOTH + AGREE + "    words = np.full(len(x), 'wrong', dtype=object)\n"
+        "    words[fair(f, x, dy)] = 'right'\n    words[~agree] = 'undecided'\n"
+        "    return words\n",
         # a loop over the numbers
         BOTH + "    words = []\n"
         "    for coarse, fine, accepted in zip(a, b, fair(f, x, dy)):\n"
