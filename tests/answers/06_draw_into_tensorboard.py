@@ -1,7 +1,7 @@
 """Answers to the exercises of lesson 06: wrong ones with a word of the hint, right ones
 of another form."""
 
-CELLS = 0, 1, 2, 3, 5
+CELLS = 0, 1, 2, 3, 6
 
 SPEC = "tf.TensorSpec([1, None, None, 3], tf.uint8)"
 MISTAKES = (
@@ -44,15 +44,16 @@ RIGHT_ROWS = "dy * longest / tf.maximum(tf.norm(dy, axis=1, keepdims=True), long
 
 WRONG = {
     1: [
-        ("only what is wrong", mistakes(wrong="answers == labels")),
-        ("label, not answer", mistakes(title="f'{b}, not {a}'")),
-        ("only what is wrong", mistakes(images="images")),
-        ("only what is wrong", mistakes(answers="scores.argmin(axis=1)")),
-        ("only what is wrong", mistakes(title="f'{a}'")),
-        ("nothing is to be drawn", mistakes(wrong="[1, 4, 7]")),
-        ("nine", mistakes(wrong="np.flatnonzero(answers != labels)[:3]")),
+        ("3 of 12", mistakes(wrong="answers == labels")),
+        ("3 of 12", mistakes(title="f'{b}, not {a}'")),
+        ("3 of 12", mistakes(images="images")),
+        ("3 of 12", mistakes(answers="scores.argmin(axis=1)")),
+        ("3 of 12", mistakes(title="f'{a}'")),
+        ("0 of 9", mistakes(wrong="[1, 4, 8]")),
+        ("9 of 30", mistakes(wrong="np.flatnonzero(answers != labels)[:3]")),
+        ("0 of 9", mistakes(wrong="[k for k in range(12) if answers[k] != labels[k]]")),
         (
-            "the first eight",
+            "3 of 12",
             mistakes(
                 wrong="sorted(np.flatnonzero(answers != labels), key=lambda k: -scores[k].max())"
             ),
