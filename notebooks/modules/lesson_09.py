@@ -1,41 +1,87 @@
-"""The picture of lesson 09: the two places of a gradient."""
+"""For lesson 09: what came of a call, and the picture of the places of a gradient."""
+
+import re
+import textwrap
 
 import matplotlib.pyplot as plt
+import numpy as np
+
+from .quiet import quietly
+
+OURS = {"boxstyle": "round,pad=0.5", "facecolor": "#fde0c5", "linestyle": "--"}
+OTHER = {"boxstyle": "round,pad=0.5", "facecolor": "#d6e6f4"}
+MIDDLE = {"ha": "center", "va": "center"}
 
 
-def draw_places(record, nodes):
-    """Draw a tape with its record on the left, and on the right a graph from x to y.
+def outcome(f, *arguments):
+    """In one line what f returns, or what its error says; warnings are held back."""
+    try:
+        with quietly():
+            return str(np.asarray(f(*arguments)).tolist()).split("\n")[0]
+    except Exception as error:
+        said = re.sub(r"^\{\{.*?\}\} |ValueError: ", "", str(error)).split("\n")[0]
+        return textwrap.indent(textwrap.fill(f"error: {said}", 76), " " * 12)[12:]
 
-    Args:
-        record: a list of lines, what the tape has written of an op.
-        nodes: the lines of two nodes. The second one, which gets x as well and names
-            the gradient, is drawn like the record: orange, with a dashed frame.
-    """
-    _, (tape, graph) = plt.subplots(1, 2, figsize=(9, 2.1), width_ratios=[2, 3.2])
-    tape.set(title="A tape that sees the op keeps a record", xticks=[], yticks=[])
-    tape.text(0.03, 0.87, "tape", va="center")
-    graph.set(title="A tape around a graph looks at the nodes", xlim=(0, 1))
-    graph.axis("off")
-    ours = {"boxstyle": "round,pad=0.5", "facecolor": "#fde0c5", "linestyle": "--"}
-    other = {"boxstyle": "round,pad=0.5", "facecolor": "#d6e6f4"}
-    middle = {"ha": "center", "va": "center"}
-    tape.text(0.5, 0.42, "\n".join(record), bbox=ours, **middle)
+
+def names_used(function):
+    """The names that the code of a function uses of its module."""
+    return getattr(getattr(function, "__code__", None), "co_names", ())
+
+
+def draw_places():
+    """The record of a tape; a graph from x to y; and what a map makes of that graph."""
+    _, axes = plt.subplot_mosaic("abb;acc", figsize=(9, 4))
+    titles = {
+        "a": "A tape that sees the op:\nits record has our gradient",
+        "b": "A tape around a graph: a node has the name of our gradient",
+        "c": "The graph that the map makes of it: no node has the name",
+    }
+    for key, ax in axes.items():
+        ax.set_title(titles[key])
+        ax.set(xlim=(0, 1), ylim=(0, 1), xticks=[], yticks=[])
+        ax.text(0.02, 0.97, "tape", va="top")
+    record = (
+        "record of the cube",
+        "input: x = 2",
+        "output: y = 8",
+        "backward: 1 becomes 12",
+    )
+    axes["a"].text(0.5, 0.5, "\n".join(record), bbox=OURS, **MIDDLE)
+    _draw_graph(
+        axes["b"], "node PyFunc\ncalls NumPy", "name of our gradient", OURS, [(2, 0)]
+    )
+    _draw_graph(
+        axes["c"], "loop over PyFunc\ncalls NumPy", "no name", OTHER, [(2, 1), (1, 0)]
+    )
+    for key, back in ("b", "3x² dy"), ("c", "0"):
+        axes[key].text(0.16, 0.19, back, **MIDDLE)
+
+
+def _draw_graph(ax, first, name, box, ways_back):
+    """From x by two nodes to y: solid arrows; dashed ones go back from y."""
     boxes = [
-        graph.text(place, 0.4, "\n".join(lines), bbox=box, **middle)
-        for place, lines, box in [
-            (0.02, ["x"], None),
-            (0.3, nodes[0], other),
-            (0.73, nodes[1], ours),
-            (1, ["y"], None),
+        ax.text(place, 0.5, text, bbox=style, **MIDDLE)
+        for place, text, style in [
+            (0.06, "x", None),
+            (0.34, first, OTHER),
+            (0.7, f"node IdentityN\npasses y on\n{name}", box),
+            (0.96, "y", None),
         ]
     ]
-    for start, end, bend in [(0, 1, 0), (1, 2, 0), (2, 3, 0), (0, 2, -0.35)]:
-        arrow = {
-            "arrowstyle": "->",
-            "patchA": boxes[start],
-            "patchB": boxes[end],
-            "connectionstyle": f"arc3,rad={bend}",
-        }
-        graph.annotate(
-            "", boxes[end].get_position(), boxes[start].get_position(), arrowprops=arrow
-        )
+    forward = [(0, 1, 0), (1, 2, 0), (2, 3, 0), (0, 2, -0.3)]
+    back = [(start, end, -0.3) for start, end in [(3, 2), *ways_back]]
+    for style, arrows in ("-", forward), ("--", back):
+        for start, end, bend in arrows:
+            arrow = {
+                "arrowstyle": "->",
+                "linestyle": style,
+                "patchA": boxes[start],
+                "patchB": boxes[end],
+                "connectionstyle": f"arc3,rad={bend}",
+            }
+            ax.annotate(
+                "",
+                boxes[end].get_position(),
+                boxes[start].get_position(),
+                arrowprops=arrow,
+            )
