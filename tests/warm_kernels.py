@@ -1,31 +1,22 @@
-"""Kernels that find TensorFlow loaded: each is a copy of a process that only imported.
+"""Kernels that find TensorFlow loaded, as copies of a process that has only loaded it.
 
-Sixteen notebooks load the same packages. Here one process for each worker of pytest
-loads them, runs no op and makes no thread, and is copied (os.fork) for each kernel. So
-a kernel has a Python, a TensorFlow and devices of its own, as a fresh one has.
-
-On Linux only. Elsewhere kernels start as always: on macOS a copy of a process that has
-loaded the system's libraries may crash.
+Sixteen notebooks load TensorFlow. On Linux, Python's fork server does it once for each
+worker of pytest, runs no op and starts no thread, and each kernel begins as a copy of
+it. So it has a Python, devices and graphs of its own, as a fresh kernel has. Elsewhere
+kernels start as always.
 """
 
 import contextlib
-import functools
-import json
+import multiprocessing.process
 import os
-import signal
 import subprocess
 import sys
-import time
-from multiprocessing import process
+from pathlib import Path
 from unittest import mock
 
-PACKAGES = ("tensorflow", "ipykernel.kernelapp", "matplotlib.figure", "scipy.integrate")
-# What utils and ipykernel set before they load TensorFlow and Matplotlib.
-SETTINGS = {
-    "TF_ENABLE_ONEDNN_OPTS": "0",
-    "TF_CPP_MIN_LOG_LEVEL": "2",
-    "MPLBACKEND": "module://matplotlib_inline.backend_inline",
-}
+from notebooks.modules.processes import context, end_with_parent
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 class Kernel:
@@ -33,92 +24,63 @@ class Kernel:
 
     stdin = stdout = stderr = None
 
-    def __init__(self, pid):
-        self.pid = pid
+    def __init__(self, process):
+        self.process, self.pid = process, process.pid
+        self.terminate, self.kill = process.terminate, process.kill
 
     def poll(self):
-        try:
-            os.kill(self.pid, 0)
-        except ProcessLookupError:
-            return 0  # gone: nobody can tell any more with which status
-        return None
+        return self.process.exitcode
 
     def wait(self, timeout=None):
-        end = time.monotonic() + (float("inf") if timeout is None else timeout)
-        while self.poll() is None:
-            if time.monotonic() > end:
-                raise subprocess.TimeoutExpired("kernel", timeout)
-            time.sleep(0.02)
-        return 0
+        self.process.join(timeout)
+        if self.poll() is None:
+            raise subprocess.TimeoutExpired("a kernel", timeout)
+        return self.poll()
 
     def send_signal(self, number):
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, number)
 
-    def terminate(self):
-        self.send_signal(signal.SIGTERM)
-
-    def kill(self):
-        self.send_signal(signal.SIGKILL)
-
-
-@functools.cache
-def server():
-    """The process that is copied; it ends with ours, which closes its stdin."""
-    return subprocess.Popen(
-        [sys.executable, __file__],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=SETTINGS | os.environ,
-        text=True,
-        bufsize=1,
-    )
-
 
 def launch(command, env, cwd=None, **_):
     """What jupyter_client calls instead of starting `python -m ipykernel_launcher`."""
-    request = {"arguments": command[3:], "env": dict(env), "cwd": str(cwd or ".")}
-    print(json.dumps(request), file=server().stdin)
-    return Kernel(int(server().stdout.readline()))
+    ours, theirs = context.Pipe()
+    args = (theirs, command[3:], dict(env), str(cwd or os.getcwd()))
+    process = context.Process(target=run_kernel, args=args)
+    process.start()
+    theirs.close()
+    ours.recv()  # else a signal to the kernel's group might reach ours
+    return Kernel(process)
+
+
+def run_kernel(connection, arguments, env, cwd):
+    from ipykernel.kernelapp import IPKernelApp
+
+    end_with_parent()
+    os.setpgid(0, 0)
+    connection.send("has a group of its own")
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (1, 2):
+        os.dup2(nothing, descriptor)
+    os.environ.clear()
+    # What utils sets before it loads TensorFlow is read when the first op runs.
+    os.environ.update({"TF_ENABLE_ONEDNN_OPTS": "0", "TF_CPP_MIN_LOG_LEVEL": "2"} | env)
+    os.chdir(cwd)
+    # Where processes of the notebook look for its modules.
+    multiprocessing.process.ORIGINAL_DIR = cwd
+    sys.path[:] = [folder for folder in sys.path if not is_for_tests(folder)]
+    IPKernelApp.launch_instance([*arguments, "--matplotlib=inline"])
+
+
+def is_for_tests(folder):
+    """Whether pytest put it into sys.path: in the project, but not its packages."""
+    path = Path(folder or ".").resolve()
+    return path.is_relative_to(ROOT) and not path.is_relative_to(sys.prefix)
 
 
 def used():
-    """While this is entered, a kernel that is started is a copy."""
+    """While this is entered, each kernel that is started is such a copy."""
     if sys.platform != "linux":
         return contextlib.nullcontext()
     place = "jupyter_client.provisioning.local_provisioner.launch_kernel"
     return mock.patch(place, launch)
-
-
-def serve():
-    del sys.path[0]  # this folder, where a kernel would not look
-    for package in PACKAGES:
-        __import__(package)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # a kernel that ended is gone
-    for line in iter(sys.stdin.readline, ""):
-        request = json.loads(line)
-        pid = os.fork()
-        if pid == 0:
-            become_a_kernel(**request)
-        os.setpgid(pid, pid)  # signals to a kernel reach its own processes only
-        print(pid, flush=True)
-
-
-def become_a_kernel(arguments, env, cwd):
-    from ipykernel.kernelapp import IPKernelApp
-
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for descriptor in (0, 1, 2):
-        os.dup2(nothing, descriptor)
-    os.chdir(cwd)
-    os.environ.clear()
-    os.environ.update(SETTINGS | env)
-    process.ORIGINAL_DIR = cwd  # where processes of the notebook look for its modules
-    IPKernelApp.launch_instance(arguments)
-    os._exit(0)
-
-
-if __name__ == "__main__":
-    serve()
