@@ -67,11 +67,11 @@ WRONG = {
         ("3 × 3", "fooling = np.ones((4, 4)) * np.arange(4)\n" + GROWING),
         # antisymmetric
         ("same as", "fooling = np.array([[0, 1, 2], [-1, 0, 3], [-2, -3, 0]])\n" + GROWING),
-        ("after a step", FOOLING + "growing = np.zeros((3, 3))\n"),
+        ("after the wrong step", FOOLING + "growing = np.zeros((3, 3))\n"),
         ("a row and a column", FOOLING + "growing = -np.eye(3)\n"),
-        ("wrong 0.78", FOOLING + "growing = np.eye(3)\n"),
+        ("error is 0.78", FOOLING + "growing = np.eye(3)\n"),
         # the lesson's points
-        ("wrong 1.00", FOOLING + "growing = np.eye(3)[:, [1, 2, 0]]\n"),
+        ("error is 1.00", FOOLING + "growing = np.eye(3)[:, [1, 2, 0]]\n"),
         # too long a step in the right direction
         ("from -1 to 1", FOOLING + "growing = 5 * np.eye(3)\n"),
         ("from -1 to 1", FOOLING + "growing = np.full((3, 3), np.nan)\n"),
