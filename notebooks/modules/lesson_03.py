@@ -4,16 +4,18 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 
-def draw_bars(ticks, periods):
-    """Draw remainders, and distances to the nearest multiple, in a row for each p."""
+def draw_bars(ticks, periods, nearest=False):
+    """Draw the remainders, a row for each p; with `nearest`, that distance as well."""
     fig, axes = plt.subplots(len(periods), figsize=(8, 3), sharex=True)
     for ax, p in zip(axes, periods, strict=True):
         multiples = p * np.arange(ticks[-1] // p + 2)
-        below, nearest = ticks // p * p, np.round(ticks / p) * p
+        height = 0.25 if nearest else 0
         ax.vlines(multiples, -0.6, 0.6, "0.5", ":", label="multiple of p")
-        ax.hlines(0 * ticks + 0.25, below, ticks, "C1", lw=6, label="remainder")
-        ax.hlines(0 * ticks - 0.25, nearest, ticks, "C2", lw=3,
-                  label="distance to the nearest multiple")  # fmt: skip
+        ax.hlines(0 * ticks + height, ticks // p * p, ticks, "C1", lw=6,
+                  label="remainder")  # fmt: skip
+        if nearest:
+            ax.hlines(0 * ticks - height, np.round(ticks / p) * p, ticks, "C2", lw=3,
+                      label="distance to the nearest multiple")  # fmt: skip
         ax.vlines(ticks, -0.5, 0.5, "C0", lw=2, label="tick")
         ax.set(ylabel=f"p = {p:.1f}", yticks=[], ylim=(-0.7, 0.7))
     ax.set_xlabel("seconds")
@@ -21,15 +23,15 @@ def draw_bars(ticks, periods):
     plt.show()
 
 
-def draw_search(loss, paths):
-    """Draw a loss for periods near 2.5, and two descents."""
+def draw_search(loss, paths, until):
+    """Draw a loss for periods from 2.3 on, and the steps of the descents."""
     fig, ax = plt.subplots(figsize=(7, 2.8))
-    near = np.linspace(2.3, 3.0, 701)
-    ax.plot(near, [loss(p) for p in near])
-    for path, style in zip(paths, ["C1o--", "C2s:"], strict=True):
+    periods = np.linspace(2.3, until, 701)
+    ax.plot(periods, [loss(p) for p in periods])
+    for path, style in zip(paths, ["C1o--", "C2s:", "C3^-."], strict=False):
         label = f"steps from {path[0]:.1f}"
         ax.plot(path, [loss(p) for p in path], style, ms=4, lw=0.8, label=label)
-    ax.set(xlabel="period p", ylabel="loss", xlim=(2.3, 3.0))
+    ax.set(xlabel="period p", ylabel="loss", xlim=(2.3, until))
     ax.margins(y=0.15)
     ax.legend(loc="upper left")
     plt.show()
