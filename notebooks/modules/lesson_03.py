@@ -23,15 +23,15 @@ def draw_bars(ticks, periods, nearest=False):
     plt.show()
 
 
-def draw_search(loss, paths, until):
-    """Draw a loss for periods from 2.3 on, and the steps of the descents."""
+def draw_search(loss, paths, until, since=2.3):
+    """Draw a loss for a range of periods, and the steps of the descents."""
     fig, ax = plt.subplots(figsize=(7, 2.8))
-    periods = np.linspace(2.3, until, 701)
+    periods = np.linspace(since, until, 701)
     ax.plot(periods, [loss(p) for p in periods])
     for path, style in zip(paths, ["C1o--", "C2s:", "C3^-."], strict=False):
         label = f"steps from {path[0]:.1f}"
         ax.plot(path, [loss(p) for p in path], style, ms=4, lw=0.8, label=label)
-    ax.set(xlabel="period p", ylabel="loss", xlim=(2.3, until))
+    ax.set(xlabel="period p", ylabel="loss", xlim=(since, until))
     ax.margins(y=0.15)
     ax.legend(loc="upper left")
     plt.show()

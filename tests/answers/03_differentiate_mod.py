@@ -77,7 +77,7 @@ WRONG = {
         ("below 0", turn(WRAPS.format(1))),
         ("below 0", turn(WRAPS.format(10))),
         ("clock face", turn("mod(a - b + 180, 360) - 180")),
-        ("clock face", turn("mod(a - b + 20, circle) - 20")),
+        ("clock face", turn("mod(a - b + circle // 2, circle) - circle // 2")),
         ("clock face", turn("mod(a - b + circle / 3, circle) - circle / 3")),
         ("its gradient", turn("np.mod(a - b + circle / 2, circle) - circle / 2")),
         ("its gradient", turn("mod(a - b + circle / 2, tf.stop_gradient(circle))"
