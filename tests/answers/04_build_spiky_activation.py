@@ -12,20 +12,15 @@ def gate_slope(x, p=1):
 """
 
 
-def averaged(rise, call="py_func(rise, [x], like(x))"):
+def neuron(grad, value="tf.cast(x > 0.5, x.dtype)"):
     return f"""
-def averaged_slope(func, width):
-    def slope(x, p=1):
-        def rise(x):
-            return {rise}
-
-        return {call}
-
-    return slope
+@tf.custom_gradient
+def fires(x):
+    return {value}, lambda dy: {grad}
 """
 
 
-RISE = "(func(x + width / 2, p) - func(x - width / 2, p)) / width"
+INSIDE = "tf.cast(tf.abs(x - 0.5) < 1, x.dtype)"
 
 WRONG = {
     1: [
@@ -40,16 +35,15 @@ WRONG = {
         ("slopes, p = 3", gate("np.float64(0.75) - tf.cast(r >= p / 4, 'float64')")),
     ],
     2: [
-        ("comes in", averaged("(func(x + width, p) - func(x, p)) / width")),
-        ("comes in", averaged("func(x + width / 2, p) - func(x - width / 2, p)")),
-        ("comes in", averaged("(func(x + width, p) - func(x - width, p)) / (2 * width)")),
-        ("comes in", averaged("(func(x - width / 2, p) - func(x + width / 2, p)) / width")),
-        ("comes in", averaged("(func(x + 1, p) - func(x - 1, p)) / 2")),
-        ("comes in", averaged("(np.abs(x) < width / 2) / x.dtype.type(width)")),
-        ("p = 2", averaged("(func(x + width / 2) - func(x - width / 2)) / width")),
-        ("needs py_func", averaged(RISE, "tf.constant(rise(x.numpy()))")),
-        ("dtype of x", averaged(RISE, "tf.cast(py_func(rise, [x], like(x)), tf.float64)")),
-        ("p = 1", averaged(RISE, "py_func(rise, [x], tf.float32)")),
+        ("how steep", neuron(f"dy * {INSIDE}")),
+        ("how steep", neuron("dy * tf.cast(tf.abs(x - 0.5) < 2, x.dtype) / 4")),
+        ("how steep", neuron("dy * tf.cast(tf.abs(x - 0.5) < 0.5, x.dtype)")),
+        ("in the window", neuron("dy * tf.cast(tf.abs(x) < 1, x.dtype) / 2")),
+        ("in the window", neuron("dy * tf.cast(tf.abs(x + 0.5) < 1, x.dtype) / 2")),
+        ("in the window", neuron("dy / 2")),
+        ("what of dy", neuron(f"{INSIDE} / 2")),
+        ("what of dy", neuron(f"-dy * {INSIDE} / 2")),
+        ("1 if x > 1/2", neuron(f"dy * {INSIDE} / 2", "tf.cast(x > 0, x.dtype)")),
     ],
 }
 RIGHT = {
@@ -59,17 +53,26 @@ RIGHT = {
         gate("py_func(lambda r: np.where(r < p / 4, 0.75, -0.25), [r], like(r))"),
     ],
     2: [
-        averaged("np.diff([func(x + h * width, p) for h in (-0.5, 0.5)], axis=0)[0] / width"),
+        neuron("dy * tf.where(tf.abs(x - 0.5) < 1, 0.5, 0.0)", "tf.where(x > 0.5, 1.0, 0.0)"),
         """
-def averaged_slope(func, width):
-    def slope(x, p=1):
-        def call(x):
-            return py_func(lambda x: func(x, p), [x], like(x))
+def step(x):
+    return tf.cast(x > 0.5, x.dtype)
 
-        return (call(x + width / 2) - call(x - width / 2)) / width
 
-    return slope
+@tf.custom_gradient
+def fires(x):
+    return step(x), lambda dy: dy * (step(x + 1) - step(x - 1)) / 2
 """,
-        averaged(RISE, "tf.ensure_shape(tf.numpy_function(rise, [x], x.dtype), x.shape)"),
+        """
+def np_fires(x, p):
+    return (x > 0.5).astype(x.dtype)
+
+
+def slope(x, p):
+    return py_func(lambda x: (np_fires(x + 1, p) - np_fires(x - 1, p)) / 2, [x], like(x))
+
+
+fires = with_slope(np_fires, slope)
+""",
     ],
 }
