@@ -68,10 +68,9 @@ RIGHT = {
         RIGHT_BUT.replace(RETURN, "    return np.where(agree, words, 'undecided').tolist()\n"),
         BOTH + "    undecided = ~np.isfinite(a + b) | ~np.isclose(b, a, rtol=1e-4)\n"
         "    return np.select([undecided, fair(f, x, dy)], ['undecided', 'right'], 'wrong')\n",
-        # an array of objects, written into
-        BOTH + AGREE + "    words = np.full(len(x), 'wrong', dtype=object)\n"
-        "    words[fair(f, x, dy)] = 'right'\n    words[~agree] = 'undecided'\n"
-        "    return words\n",
+        # the array of objects that is given, written into
+        BOTH + AGREE + WORDS + "    words = words.astype(object)\n"
+        "    words[~agree] = 'undecided'\n    return words\n",
         # a loop over the numbers
         BOTH + "    words = []\n"
         "    for coarse, fine, accepted in zip(a, b, fair(f, x, dy)):\n"
