@@ -5,7 +5,12 @@ CELLS = 0, 1, 2, 3  # the others time, train or draw
 
 ROWS = "def rows_grad(op, dy):\n    x, w = op.inputs\n"
 FOOLING = "fooling = np.array([[1.0, 2, 3], [2, 4, 5], [3, 5, 6]])\n"
-GROWING = "growing = np.array([[0.0, 1, 0], [-1, 0, 0], [0, 0, 1]])\n"
+STALLING = """
+stalling = rng.uniform(size=(200_000, 3, 3))
+for i in range(3):
+    stalling[:, i, i] = 0.5
+"""
+
 
 WRONG = {
     1: [
@@ -59,23 +64,27 @@ WRONG = {
         ("1 gradient", ROWS + "    return py_func(lambda dy, w: dy @ w, [dy, w], like(x))\n"),
     ],
     2: [
-        ("differ by", "fooling = np.arange(9.0).reshape(3, 3)\n" + GROWING),
+        ("same as", "fooling = np.arange(9.0).reshape(3, 3)\n" + STALLING),
         # nearly
-        ("differ by", FOOLING + "fooling[0, 1] += 1e-7\n" + GROWING),
-        ("differ by", "fooling = np.diag([1e9, 2e9, 3e9]) + np.eye(3, k=1)\n" + GROWING),
-        ("four different", "fooling = np.eye(3)\n" + GROWING),
-        ("3 × 3", "fooling = np.ones((4, 4)) * np.arange(4)\n" + GROWING),
+        ("same as", FOOLING + "fooling[0, 1] += 1e-7\n" + STALLING),
+        ("same as", "fooling = np.diag([1e9, 2e9, 3e9]) + np.eye(3, k=1)\n" + STALLING),
+        ("four different", "fooling = np.eye(3)\n" + STALLING),
+        ("3 × 3", "fooling = np.ones((4, 4)) * np.arange(4)\n" + STALLING),
         # antisymmetric
-        ("same as", "fooling = np.array([[0, 1, 2], [-1, 0, 3], [-2, -3, 0]])\n" + GROWING),
-        ("after the wrong step", FOOLING + "growing = np.zeros((3, 3))\n"),
-        ("a row and a column", FOOLING + "growing = -np.eye(3)\n"),
-        ("error is 0.78", FOOLING + "growing = np.eye(3)\n"),
-        # the lesson's points
-        ("error is 1.00", FOOLING + "growing = np.eye(3)[:, [1, 2, 0]]\n"),
-        # too long a step in the right direction
-        ("from -1 to 1", FOOLING + "growing = 5 * np.eye(3)\n"),
-        ("from -1 to 1", FOOLING + "growing = np.full((3, 3), np.nan)\n"),
-        ("3 × 3", FOOLING + "growing = [[0, 1], [-1, 0]]\n"),
+        ("same as", "fooling = np.array([[0, 1, 2], [-1, 0, 3], [-2, -3, 0]])\n" + STALLING),
+        ("let each x_ii", FOOLING + "stalling = rng.uniform(size=(200_000, 3, 3))\n"),
+        # no square: then the sums off the diagonal are smaller, too
+        ("surplus is 0", FOOLING + STALLING.replace("0.5", "0")),
+        ("surplus is 0", FOOLING + STALLING.replace("0.5", "1")),
+        # the average of a square, and its root
+        ("surplus is 0", FOOLING + STALLING.replace("0.5", "3**-0.5")),
+        ("surplus is 0", FOOLING + STALLING.replace("0.5", "0.5**0.5")),
+        # there the right one does not learn
+        ("right gradient", FOOLING + STALLING + "stalling *= 0\n"),
+        ("right gradient", FOOLING + STALLING + "stalling[:, 1:] = stalling[:, :1]\n"),
+        ("from 0 to 1", FOOLING + STALLING + "stalling = 2 * stalling - 1\n"),
+        ("from 0 to 1", FOOLING + STALLING + "stalling *= np.nan\n"),
+        ("its shape", FOOLING + STALLING + "stalling = stalling[0]\n"),
     ],
 }
 
@@ -88,10 +97,14 @@ RIGHT = {
         "    return py_func(both, [x, w, dy], [like(x), like(w)])\n",
     ],
     2: [
-        FOOLING + GROWING,
+        FOOLING + STALLING,
         "fooling = [[0, 1, 2], [1, 0, 3], [2, 3, 0]]\n"
-        "growing = [[0.5, 1, 0], [-1, 0.2, 0], [0, 0, 1]]\n",
-        "fooling = np.diag([1.0, 2.0, 3.0])\ngrowing = np.eye(3)[[2, 1, 0]] * [1, 1, -1]\n",
-        "fooling = w64.T @ w64\ngrowing = tf.constant([[0.0, 0, -1], [0, 0, 0], [0.3, 0, 0]])\n",
+        "stalling = rng.uniform(size=(200_000, 3, 3))\n"
+        "stalling = tf.linalg.set_diag(stalling, tf.fill([200_000, 3], np.float64(0.5)))\n",
+        # one point three times
+        "fooling = np.diag([1.0, 2.0, 3.0])\n"
+        "stalling = rng.uniform(size=(200_000, 3, 1)).repeat(3, axis=2)\n",
+        "fooling = w64.T @ w64\n"
+        "stalling = np.float32(np.where(np.eye(3), 0.5, rng.uniform(size=(200_000, 3, 3))))\n",
     ],
 }
