@@ -11,18 +11,18 @@ import numpy as np
 
 from utils import load_op, tf  # utils before TensorFlow
 
-from .processes import start
+from .processes import load_early, start
 from .quiet import quietly
 
 ROUND_SQUARE = Path(__file__).resolve().parents[1] / "cpp" / "round_square.cc"
 SPEC = tf.TensorSpec([2], tf.float32)  # what the lesson's functions take and give
+load_early()  # the other processes come late in the lesson
 
 
 def call_in_other_process(f, x, numpy_ops):
     """f(x) by another process, which knows f from a SavedModel alone.
 
-    That process has loaded the C++ op, as it must, and has made `numpy_ops` ops of its
-    own, which return -x, as any program may that uses `tf.numpy_function`.
+    It has loaded the C++ op, and has made `numpy_ops` ops of its own, which return -x.
     """
     module = tf.Module()
     module.f = tf.function(f, input_signature=[SPEC])
@@ -112,8 +112,8 @@ QUESTIONS = [  # and what is left after the last "yes"
 ]
 ANSWERS = [  # after a "no"
     "no op: plain Python,\nbefore training or in a callback",
-    "TensorFlow's ops, tried on the target;\nfor another gradient, a stand-in",
-    "server, too many calls: C++ op\nphone, TPU: approximate it, or cut the model",
+    "TensorFlow's ops; for another gradient,\na stand-in or custom_gradient",
+    "server, GPU, too many calls: C++ op\nphone, TPU: approximate by TensorFlow's ops",
     "numpy_function",
     "py_func,\nwhose grad may call NumPy",
 ]
@@ -149,15 +149,15 @@ LOOKS = {"works": GOOD, "public API": GOOD, "SILENT": SILENT}  # all others: BAD
 
 
 def draw_table(found):
-    """Draw found[way][need], a word each: light where all is well, dark for SILENT."""
+    """Draw found[way][test], a word each: light where all is well, dark for SILENT."""
     _, ax = plt.subplots(figsize=(9, 3))
     for row, words in enumerate(found.values()):
         for column, word in enumerate(words.values()):
             colour, ink = LOOKS.get(word, BAD)
             ax.bar(column, 0.9, 0.94, row - 0.45, color=colour)
             ax.text(column, row, word, ha="center", va="center", color=ink, size=8)
-    needs = list(next(iter(found.values())))
-    ax.set_xticks(range(len(needs)), needs, fontsize=8)
+    tests = list(next(iter(found.values())))
+    ax.set_xticks(range(len(tests)), tests, fontsize=8)
     ax.set_yticks(range(len(found)), found)
-    ax.set(ylim=(len(found) - 0.5, -0.5), xlim=(-0.5, len(needs) - 0.5))
+    ax.set(ylim=(len(found) - 0.5, -0.5), xlim=(-0.5, len(tests) - 0.5))
     ax.xaxis.tick_top()

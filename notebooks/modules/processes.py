@@ -42,6 +42,19 @@ def start(target, *args):
     return process, ours
 
 
+def load_early():
+    """Let the server load TensorFlow now, beside what the caller does next."""
+    from utils import stderr_held_back
+
+    # A process that the server started imports the caller's module once more.
+    main = multiprocessing.current_process().name == "MainProcess"
+    if method == "forkserver" and main:
+        from multiprocessing import forkserver
+
+        with stderr_held_back():
+            forkserver.ensure_running()
+
+
 def end_with_parent():
     """Called in a new process: when its parent ends, however it does, so does this."""
     threading.Thread(target=_wait_and_end, daemon=True).start()
