@@ -80,7 +80,13 @@ WRONG = {
             MEASURED + "    j = [(f(x + s) - f(x - s)) / (2 * h) for s in steps]\n"
             "    return dy * np.diag(j)\n",
         ),
-        ("2e-4", MEASURED + "    return [dy @ (f(x + s) - f(x - s)) / 2e-4 for s in steps]\n"),
+        # a step of its own in place of h
+        (
+            "np_cube",
+            "def measured_dx(f, x, dy, h=1e-4):\n"
+            "    steps = 1e-4 * np.eye(len(x))\n"
+            "    return [dy @ (f(x + s) - f(x - s)) / 2e-4 for s in steps]\n",
+        ),
         ("both", MEASURED + "    return [dy @ (f(x + s) - f(x)) / h for s in steps]\n"),
         (
             "cumsum",  # steps as large as x asks for: 0 / 0
@@ -111,10 +117,10 @@ RIGHT = {
         "    x, dx = np.array(x), []\n"
         "    for j in range(x.size):\n"
         "        old = x[j]\n"
-        "        x[j] = old + 1e-5\n"
+        "        x[j] = old + h\n"
         "        more = f(x)\n"
-        "        x[j] = old - 1e-5\n"
-        "        dx += [sum(dy * (more - f(x))) / 2e-5]\n"
+        "        x[j] = old - h\n"
+        "        dx += [sum(dy * (more - f(x))) / (2 * h)]\n"
         "        x[j] = old\n"
         "    return tf.stack(dx)\n",
     ],
