@@ -47,7 +47,7 @@ HAND_INS = {
     "says_so_itself": (
         {
             1: f"{BEFORE}print('well done')\n    return 2 *{AFTER}",
-            2: "print('well done')\nfooling = stalling = np.eye(3)",
+            2: "print('well done')\nfooling = growing = np.eye(2)",
         },
         0,
     ),
@@ -145,7 +145,7 @@ def test_feedback_says_what_was_found(graded):
     page = (pages / "half" / "lessons" / f"{ONE.stem}.html").read_text("utf-8")
     text = html.unescape(re.sub("<[^>]*>", "", page))
     assert re.search(r"check_1\(rows_grad\)\s+well done\n", text)
-    second = r"check_2\(fooling, stalling\)"
+    second = r"check_2\(fooling, growing\)"
     assert re.search(second + r"\s+not yet: (.+\n)+\s+no points", text)
     assert len(list(pages.glob("*/lessons/*.html"))) == len(HAND_INS)
 
