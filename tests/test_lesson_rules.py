@@ -54,11 +54,11 @@ FAILED = [v4.new_output("error", ename="ValueError", evalue="no", traceback=[])]
 LESSON_FAULTS = [
     ("head", replace("# Learn", "# Matrix"), "begins with learn"),
     ("head", replace("images/01", "images/02"), "shows images/01_….png"),
-    ("head", replace("45 min", "45 minutes"), "there is no `**Time**"),
+    ("head", replace("40 min", "40 minutes"), "there is no `**Time**"),
     ("head", replace(r"\*\*Next\*\*", "Then"), "**Next** links [], not ['02"),
     ("hero", on("hero", tags=[]), "store 0 pictures"),
     ("hero", on("hero", outputs=DRAWN), "is not what the cell"),
-    ("honest_minutes", on("setup", source="x\n" * 600), "45 minutes are said, "),
+    ("honest_minutes", on("setup", source="x\n" * 600), "40 minutes are said, "),
     ("set_up", on("setup", tags=[]), "is tagged `setup`"),
     ("set_up", on("setup", source="import utils"), "is not that of the other"),
     ("tests_stand_apart", on("setup", tags=["test"]), "fold it"),
@@ -84,7 +84,7 @@ LESSON_FAULTS = [
 ]
 ROW = r"\| \[01 .*\n"
 README_FAULTS = [
-    ("lessons_table", "README.md", r"(\[01 .*) 45 ", r"\1 44 ", "does not say 45"),
+    ("lessons_table", "README.md", r"(\[01 .*) 40 ", r"\1 44 ", "does not say 40"),
     ("lessons_table", "README.md", rf"({ROW})(.*\n)", r"\2\1", "not in order"),
     ("lessons_table", "teaching/README.md", ROW, "", "the tables list"),
     ("lessons_table", "README.md", "lessons, [0-9]+ hours", "", "does not say: all"),
