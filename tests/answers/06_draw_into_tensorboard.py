@@ -97,7 +97,8 @@ WRONG = {
             ),
         ),
         ("longest is 1", limit("tf.clip_by_norm(tf.cast(dy, tf.float64), longest, axes=[1])")),
-        ("longest is 1", limit(RIGHT_ROWS.replace("norm(dy,", "norm(dy[:, :2],"))),
+        ("d is 4", limit("tf.clip_by_norm(tf.reshape(dy, [-1, 3]), longest, axes=[1])")),
+        ("d is 4", limit(RIGHT_ROWS.replace("norm(dy,", "norm(dy[:, :3],"))),
         (
             "n is not known",
             limit("tf.stack([tf.clip_by_norm(dy[k], longest) for k in range(dy.shape[0])])"),
