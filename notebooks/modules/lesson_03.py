@@ -4,20 +4,15 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 
-def draw_bars(ticks, periods, nearest=False):
-    """Draw the remainders, a row for each p; with `nearest`, that distance as well."""
+def draw_bars(ticks, periods):
+    """Draw the remainders, a row for each p."""
     rows = len(periods)
     size = (8, 0.6 + 1.2 * rows)
-    fig, axes = plt.subplots(rows, figsize=size, sharex=True, squeeze=False)
-    for ax, p in zip(axes[:, 0], periods, strict=True):
+    fig, axes = plt.subplots(rows, figsize=size, sharex=True)
+    for ax, p in zip(axes, periods, strict=True):
         multiples = p * np.arange(ticks[-1] // p + 2)
-        height = 0.25 if nearest else 0
         ax.vlines(multiples, -0.6, 0.6, "0.5", ":", label="multiple of p")
-        ax.hlines(0 * ticks + height, ticks // p * p, ticks, "C1", lw=6,
-                  label="remainder")  # fmt: skip
-        if nearest:
-            ax.hlines(0 * ticks - height, np.round(ticks / p) * p, ticks, "C2", lw=3,
-                      label="distance to the nearest multiple")  # fmt: skip
+        ax.hlines(0 * ticks, ticks // p * p, ticks, "C1", lw=6, label="remainder")
         ax.vlines(ticks, -0.5, 0.5, "C0", lw=2, label="tick")
         ax.set(ylabel=f"p = {p:.1f}", yticks=[], ylim=(-0.7, 0.7))
     ax.set_xlabel("seconds")
@@ -48,7 +43,7 @@ def draw_remainder(tick, periods):
     plt.show()
 
 
-def draw_search(loss, paths, until, since=2.3):
+def draw_search(loss, paths, since=2.3, until=3.5):
     """Draw a loss for a range of periods, and the steps of the descents."""
     fig, ax = plt.subplots(figsize=(7, 2.8))
     periods = np.linspace(since, until, 701)

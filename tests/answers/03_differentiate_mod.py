@@ -69,7 +69,7 @@ WRONG = {
         ("and back", turn("mod(a - b, circle)")),
         ("and back", turn("a - b")),
         ("and back", turn("tf.abs(mod(a - b + circle / 2, circle) - circle / 2)")),
-        ("grow (+)", turn("tf.minimum(mod(a - b, circle), mod(b - a, circle))")),
+        ("grows: +", turn("tf.minimum(mod(a - b, circle), mod(b - a, circle))")),
         ("and back", turn("mod(b - a + circle / 2, circle) - circle / 2")),
         ("and back", turn("mod(a - b + circle / 2, circle)")),
         ("and back", turn("mod(a, circle) - mod(b, circle)")),
