@@ -26,7 +26,6 @@ WRONG = {
     1: [
         ("promise", gate("-tf.cast(r >= p / 4, x.dtype)")),  # without the constant
         ("promise", gate("0.5 - tf.cast(r >= p / 4, x.dtype)")),
-        ("promise", gate("0.25 - tf.cast(r >= p / 4, x.dtype)")),
         ("promise", gate("-0.75 - tf.cast(r >= p / 4, x.dtype)")),
         ("promise", gate("tf.cast(r >= p / 4, x.dtype) - 0.75")),
         ("promise", gate("0.75 - tf.cast(r >= 0.28 * p, x.dtype)")),
@@ -39,17 +38,20 @@ WRONG = {
         ("how steep", neuron("dy * tf.cast(tf.abs(x - 0.5) < 2, x.dtype) / 4")),
         ("how steep", neuron("dy * tf.cast(tf.abs(x - 0.5) < 0.5, x.dtype)")),
         ("in the window", neuron("dy * tf.cast(tf.abs(x) < 1, x.dtype) / 2")),
-        ("in the window", neuron("dy * tf.cast(tf.abs(x + 0.5) < 1, x.dtype) / 2")),
         ("in the window", neuron("dy / 2")),
-        ("what of dy", neuron(f"{INSIDE} / 2")),
-        ("what of dy", neuron(f"-dy * {INSIDE} / 2")),
-        ("1 if x > 1/2", neuron(f"dy * {INSIDE} / 2", "tf.cast(x > 0, x.dtype)")),
+        ("did you use dy", neuron(f"{INSIDE} / 2")),
+        ("did you use dy", neuron(f"-dy * {INSIDE} / 2")),
+        ("1 if x > 1/2", neuron(f"dy * {INSIDE} / 2", "tf.cast(x >= 0.5, x.dtype)")),
+        ("floats: 1", neuron(f"dy * {INSIDE} / 2", "tf.where(x > 0.5, 1, 0)")),
     ],
 }
 RIGHT = {
     1: [
         gate("tf.where(r < p / 4, 0.75 + 0 * x, -0.25)"),
-        gate("tf.cast(r < p / 4, x.dtype) - 0.25"),
+        gate(
+            "(f := -tf.cast(r >= p / 4, x.dtype)) - np.mean("
+            "-1.0 * (np.linspace(0, p, 1001) >= p / 4)).astype(f.dtype.name)"
+        ),
         gate("py_func(lambda r: np.where(r < p / 4, 0.75, -0.25), [r], like(r))"),
     ],
     2: [
