@@ -103,9 +103,9 @@ def call_times(functions, x, calls=100, rounds=11):
 
 
 QUESTIONS = [  # and what is left after the last "yes"
-    "1  Is it computed anew in each step?",
-    "2  Is it more than TensorFlow's ops\ncan compute?",
-    "3  Can it be a call of Python?",
+    "1  Does it have to be recomputed\nin every step?",
+    "2  Is it beyond TensorFlow's ops?",
+    "3  Can the op call back into Python?",
     "4  Does a gradient go through it?",
     "5  Is that gradient differentiated again?",
     "py_func, recursive: its grad is\nmade of ops that have gradients",
@@ -113,7 +113,8 @@ QUESTIONS = [  # and what is left after the last "yes"
 ANSWERS = [  # after a "no"
     "no op: plain Python,\nbefore training or in a callback",
     "TensorFlow's ops; for another gradient,\na stand-in or custom_gradient",
-    "server, GPU, too many calls: C++ op\nphone, TPU: approximate by TensorFlow's ops",
+    "phone, TPU: approximate by TensorFlow's ops\n"
+    "other process, GPU, too many calls: C++ op",
     "numpy_function",
     "py_func,\nwhose grad may call NumPy",
 ]
@@ -136,6 +137,9 @@ def draw_path():
         ax.annotate("", (0, -row), (0, -row - 1), arrowprops=down)
         ax.text(0.52, 0.1 - row, "no", fontsize=9)
         ax.text(0.02, -row - 0.54, "yes", fontsize=9)
+    onward = {"arrowstyle": "->", "color": "0.3"}
+    ax.annotate("", (0.22, -2.82), (1.05, -2.3), arrowprops=onward)
+    ax.text(0.72, -2.68, "C++ op: its gradient", fontsize=9)
     ax.set(xlim=(-0.34, 1.36), ylim=(-len(ANSWERS) - 0.4, 0.4))
     ax.axis("off")
 
@@ -145,7 +149,8 @@ def _frame(colour):
 
 
 GOOD, BAD, SILENT = ("#f2f2f2", "black"), ("#f0c04c", "black"), ("#8c1515", "white")
-LOOKS = {"works": GOOD, "public API": GOOD, "SILENT": SILENT}  # all others: BAD
+PRICE = ("#faeccb", "black")
+LOOKS = {"works": GOOD, "public API": GOOD, "refuses": BAD, "SILENT": SILENT}
 
 
 def draw_table(found):
@@ -153,7 +158,7 @@ def draw_table(found):
     _, ax = plt.subplots(figsize=(9, 3))
     for row, words in enumerate(found.values()):
         for column, word in enumerate(words.values()):
-            colour, ink = LOOKS.get(word, BAD)
+            colour, ink = LOOKS.get(word, PRICE)
             ax.bar(column, 0.9, 0.94, row - 0.45, color=colour)
             ax.text(column, row, word, ha="center", va="center", color=ink, size=8)
     tests = list(next(iter(found.values())))

@@ -1,12 +1,11 @@
 """Answers to the exercises of lesson 13: wrong ones with a word of the hint, right ones
 of another form."""
 
-CELLS = 0, 1
+CELLS = 0, 1, 2, 6, 12
 
 CHOSEN = (
-    'answers = {"a": "py_func", "b": "TensorFlow\'s ops", "c": "TensorFlow\'s ops",\n'
-    '           "d": "no op", "e": "py_func, recursive", "f": "numpy_function",\n'
-    '           "g": "C++ op"}\n'
+    'answers = {"a": "py_func", "b": "TensorFlow\'s ops", "c": "no op",\n'
+    '           "d": "numpy_function", "e": "C++ op"}\n'
 )
 
 
@@ -27,6 +26,12 @@ def solve(*lines):
     return SOLVE.replace("GRAD", "".join(f"        {line}\n" for line in lines))
 
 
+def probe(*lines):
+    return "def probe(way):\n" + "".join(f"    {line}\n" for line in lines)
+
+
+STEP = "step = tf.function(way)"
+DIFFER = "return np.allclose(step(x), step(x)), False"
 AGAIN = "z = sparse_solve(values, dy, cols, rows)"
 PRODUCT = "tf.gather(z, rows) * tf.gather(y, cols)"
 
@@ -38,17 +43,26 @@ WRONG = {
         # no gradient on the way back, and no Python on a phone
         ("on a phone", CHOSEN + 'answers["b"] = "numpy_function"\n'),
         ("on a phone", CHOSEN + 'answers["b"] = "py_func"\n'),
-        ("question 2", CHOSEN + 'answers["c"] = "C++ op"\n'),
-        ("wait for it", CHOSEN + 'answers["d"] = "numpy_function"\n'),
-        # counts the first derivative alone
-        ("differentiated", CHOSEN + 'answers["e"] = "py_func"\n'),
-        ("trained", CHOSEN + 'answers["f"] = "py_func"\n'),
-        ("a million", CHOSEN + 'answers["g"] = "numpy_function"\n'),
-        ("a million", CHOSEN + 'answers["g"] = "TensorFlow\'s ops"\n'),
-        ("not in", CHOSEN + 'answers["f"] = "tf.numpy_function"\n'),
-        ("g: ", CHOSEN + 'del answers["g"]\n'),
+        ("wait for it", CHOSEN + 'answers["c"] = "numpy_function"\n'),
+        ("trained", CHOSEN + 'answers["d"] = "py_func"\n'),
+        ("a million", CHOSEN + 'answers["e"] = "numpy_function"\n'),
+        ("not in", CHOSEN + 'answers["d"] = "tf.numpy_function"\n'),
+        ("e: ", CHOSEN + 'del answers["e"]\n'),
     ],
     2: [
+        # no tf.function, one for each call, and one that is recorded with both calls
+        ("recorded once", probe("return np.allclose(way(x), way(x)), False")),
+        ("recorded once", probe("step = lambda x: tf.function(way)(x)", DIFFER)),
+        (
+            "recorded once",
+            probe("twice = tf.function(lambda x: way(x) - way(x))", "return twice(x) != 0, True"),
+        ),
+        # fails both: equal results wanted, the way not called
+        ("by_op is right", probe(STEP, "return step(x), step(x)")),
+        ("by_op is right", probe("return way is by_op, True")),
+        ("'nope' is not defined", probe("return nope(way), True")),
+    ],
+    3: [
         # the transpose forgotten
         ("transpose", solve("z = sparse_solve(values, dy, rows, cols)", f"return -{PRODUCT}, z")),
         # rows and columns exchanged in the product
@@ -74,9 +88,21 @@ WRONG = {
 RIGHT = {
     1: [
         CHOSEN + "answers = dict(reversed(answers.items()))\n",
-        CHOSEN + 'answers["h"] = "no op"\n',
+        CHOSEN + 'answers["f"] = "no op"\n',
     ],
     2: [
+        probe(STEP, "return len({tuple(step(x).numpy()) for _ in range(5)}), 5"),
+        probe(STEP, "return np.ptp([step(x) for _ in range(9)], axis=0) > 0, True"),
+        # a pipeline, which records the way, too
+        probe(
+            "noisy = tf.data.Dataset.from_tensors(x).repeat(2).map(way)",
+            "first, second = noisy",
+            "return first.numpy() != second.numpy(), [True, True]",
+        ),
+        # an error for the wrong way
+        probe(STEP, "assert np.any(step(x) != step(x))", "return 1, 1"),
+    ],
+    3: [
         # the whole matrix dA, of which the numbers are taken
         solve(
             AGAIN,
