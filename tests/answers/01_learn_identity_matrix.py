@@ -70,9 +70,9 @@ WRONG = {
         # antisymmetric
         ("same as", "fooling = np.array([[0, 1], [-1, 0]])\n" + GROWING),
         # the lesson's
-        ("from 0.5 to 1", FOOLING + "growing = np.array([[0, -1], [1, 0]])\n"),
-        ("from 0.5 to 1", FOOLING + GROWING + "growing *= 2\n"),
-        ("from 0.5 to 1", FOOLING + GROWING + "growing *= np.nan\n"),
+        ("values from 0.5 to 1", FOOLING + "growing = np.array([[0, -1], [1, 0]])\n"),
+        ("values from 0.5 to 1", FOOLING + GROWING + "growing *= 2\n"),
+        ("values from 0.5 to 1", FOOLING + GROWING + "growing *= np.nan\n"),
         ("growing: 2 × 2", FOOLING + GROWING + "growing = growing[0]\n"),
         ("error is", FOOLING + "growing = np.array([[0.5, 1], [1, 0.5]])\n"),
         ("error is", FOOLING + "growing = -np.eye(2) / 2 - 0.5\n"),
