@@ -1,9 +1,34 @@
 """Lesson 00 draws a computation graph with this."""
 
+import matplotlib.pyplot as plt
 from matplotlib.patches import FancyArrowPatch
 
 FORWARD = "#1f4e9c"  # dark blue, solid
 BACKWARD = "#c2410c"  # dark orange, dashed
+
+
+def draw_our_op():
+    """Draw the op of the lesson, y1 = x1 x2 and y2 = x1 + x2, and its loss."""
+    boxes = {
+        "x1": (0, 0, "$x_1 = 2$\n$dx_1 = 30 + 1 = 31$"),
+        "x2": (0, 1, "$x_2 = 3$\n$dx_2 = 20 + 1 = 21$"),
+        "y1": (1, 0, "$y_1 = x_1 x_2 = 6$\n$dy_1 = 10$"),
+        "y2": (1, 1, "$y_2 = x_1 + x_2 = 5$\n$dy_2 = 1$"),
+        "L": (1.9, 0.5, "$L = 10\\,y_1 + y_2$\n$= 65$"),
+    }
+    arrows = [
+        ("x1", "y1", "", "10·3"),
+        ("x1", "y2", "", "1·1"),
+        ("x2", "y1", "", "10·2"),
+        ("x2", "y2", "", "1·1"),
+        ("y1", "L", "", "10"),
+        ("y2", "L", "", "1"),
+    ]
+    _, ax = plt.subplots(figsize=(8, 3.6))
+    draw_graph(ax, boxes, arrows)
+    ax.axvspan(0.25, 1.23, color="0.92", zorder=0)
+    ax.text(0.74, 0.24, "our op", ha="center", va="center")
+    plt.show()
 
 
 def draw_graph(ax, boxes, arrows):
