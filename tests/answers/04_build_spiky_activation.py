@@ -6,8 +6,8 @@ CELLS = 0, 1, 2, 3
 
 def gate(slope):
     return f"""
-def gate_slope(x, p=1):
-    r = tf.math.floormod(x, p)
+def gate_slope(x):
+    r = tf.math.floormod(x, 1)
     return {slope}
 """
 
@@ -24,19 +24,17 @@ INSIDE = "tf.cast(tf.abs(x - 0.5) < 1, x.dtype)"
 
 WRONG = {
     1: [
-        ("promise", gate("-tf.cast(r >= p / 4, x.dtype)")),  # without the constant
-        ("promise", gate("0.5 - tf.cast(r >= p / 4, x.dtype)")),
-        ("promise", gate("-0.75 - tf.cast(r >= p / 4, x.dtype)")),
-        ("promise", gate("tf.cast(r >= p / 4, x.dtype) - 0.75")),
-        ("promise", gate("0.75 - tf.cast(r >= 0.28 * p, x.dtype)")),
-        ("slopes, p = 2", gate("0.75 * p - tf.cast(r >= p / 4, x.dtype)")),
-        ("slopes, p = 2", gate("0.75 - tf.cast(r >= 0.25, x.dtype)")),
-        ("slopes, p = 3", gate("np.float64(0.75) - tf.cast(r >= p / 4, 'float64')")),
+        ("promise", gate("-tf.cast(r >= 0.25, x.dtype)")),  # without the constant
+        ("promise", gate("0.5 - tf.cast(r >= 0.25, x.dtype)")),
+        ("promise", gate("-0.75 - tf.cast(r >= 0.25, x.dtype)")),
+        ("promise", gate("tf.cast(r >= 0.25, x.dtype) - 0.75")),
+        ("promise", gate("0.75 - tf.cast(r >= 0.26, x.dtype)")),
+        ("in float32", gate("np.float64(0.75) - tf.cast(r >= 0.25, 'float64')")),
     ],
     2: [
         ("how steep", neuron(f"dy * {INSIDE}")),
         ("how steep", neuron("dy * tf.cast(tf.abs(x - 0.5) < 2, x.dtype) / 4")),
-        ("how steep", neuron("dy * tf.cast(tf.abs(x - 0.5) < 0.5, x.dtype)")),
+        ("in the window", neuron("dy * tf.cast(tf.abs(x - 0.5) < 0.95, x.dtype) / 2")),
         ("in the window", neuron("dy * tf.cast(tf.abs(x) < 1, x.dtype) / 2")),
         ("in the window", neuron("dy / 2")),
         ("did you use dy", neuron(f"{INSIDE} / 2")),
@@ -47,12 +45,12 @@ WRONG = {
 }
 RIGHT = {
     1: [
-        gate("tf.where(r < p / 4, 0.75 + 0 * x, -0.25)"),
+        gate("tf.where(r < 0.25, 0.75 + 0 * x, -0.25)"),
         gate(
-            "(f := -tf.cast(r >= p / 4, x.dtype)) - np.mean("
-            "-1.0 * (np.linspace(0, p, 1001) >= p / 4)).astype(f.dtype.name)"
+            "(f := -tf.cast(r >= 0.25, x.dtype)) - np.mean("
+            "-1.0 * (np.linspace(0, 1, 1001) >= 0.25)).astype(f.dtype.name)"
         ),
-        gate("py_func(lambda r: np.where(r < p / 4, 0.75, -0.25), [r], like(r))"),
+        gate("py_func(lambda r: np.where(r < 0.25, 0.75, -0.25), [r], like(r))"),
     ],
     2: [
         neuron("dy * tf.where(tf.abs(x - 0.5) < 1, 0.5, 0.0)", "tf.where(x > 0.5, 1.0, 0.0)"),
@@ -66,12 +64,12 @@ def fires(x):
     return step(x), lambda dy: dy * (step(x + 1) - step(x - 1)) / 2
 """,
         """
-def np_fires(x, p):
+def np_fires(x):
     return (x > 0.5).astype(x.dtype)
 
 
-def slope(x, p):
-    return py_func(lambda x: (np_fires(x + 1, p) - np_fires(x - 1, p)) / 2, [x], like(x))
+def slope(x):
+    return py_func(lambda x: (np_fires(x + 1) - np_fires(x - 1)) / 2, [x], like(x))
 
 
 fires = with_slope(np_fires, slope)
