@@ -83,11 +83,6 @@ def test_the_worst_element_is_named():
         check_gradient(op(tf.square, lambda dy, x: 2.0002 * x * dy), [numbers([1, 2])])
 
 
-def test_as_many_digits_are_shown_as_differ():
-    wrong = op(tf.square, lambda dy, x: (2 + 1e-5) * x * dy)
-    assert "analytic 2.00001, numeric 2.0 " in failure(wrong, [numbers([1.0])])
-
-
 @both_dtypes
 class TestWrong:
     def test_one_element_of_a_thousand(self, dtype):
@@ -396,11 +391,6 @@ def test_jump_is_named(dtype):
     assert check_gradient(tf.sign, [numbers([0.0, 1.0], dtype)]).jumps
     wrong = op(tf.sign, lambda dy, x: dy)
     assert "f has a jump there" in failure(wrong, [numbers([0.0], dtype)])
-
-
-def test_five_kinks_are_named_and_the_others_counted():
-    text = str(check_gradient(tf.nn.relu, [numbers(np.zeros(8))]))
-    assert text.count("a kink") == 5 and "and 3 more like this" in text
 
 
 # ........................................................... what rounding hides

@@ -242,9 +242,3 @@ def test_what_the_code_prints_comes_before_the_verdict_ten_lines_each_once(capsy
     for n, lines in (2, shown[:2]), (10, shown), (13, [*shown, "| …"]):
         text = said("function", code.replace("N", str(n)), capsys)
         assert text.split("\n") == ["your code printed:", *lines, "well done", ""]
-
-
-def test_a_check_that_traces_often_is_no_warning(caplog):
-    for _ in range(8):
-        judge(holds(lambda: tf.function(lambda x: x > 0)(X[0])))
-    assert not caplog.records
