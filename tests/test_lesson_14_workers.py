@@ -1,6 +1,7 @@
 """The workers of lesson 14: what they run, none stays behind, an error has a name."""
 
 import ast
+import re
 import signal
 import time
 from pathlib import Path
@@ -78,15 +79,55 @@ def test_workers_that_do_not_share_a_folder_stop(tmp_path, monkeypatch):
     assert lesson_14.run_workers(tmp_path) == [({}, "RuntimeError")] * 2
 
 
-def test_the_program_has_the_functions_of_the_notebook():
+ONLY_WORKER = {
+    "cluster": {"worker": ["localhost:1"]},
+    "task": {"type": "worker", "index": 0},
+}
+IN_ONE_PROCESS = f"""
+import runpy
+import tensorflow as tf
+[cpu] = tf.config.list_physical_devices("CPU")
+halves = [tf.config.LogicalDeviceConfiguration()] * 2
+tf.config.set_logical_device_configuration(cpu, halves)
+two = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+tf.distribute.MultiWorkerMirroredStrategy = lambda: two
+resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
+tf.distribute.MirroredStrategy.cluster_resolver = resolver
+runpy.run_path({str(lesson_14.PROGRAM)!r})
+"""
+
+
+@pytest.mark.slow
+def test_a_process_may_have_two_devices(tmp_path, monkeypatch):
+    """As it has with two GPUs: what a replica returns is then no single tensor."""
+    program = tmp_path / "program.py"
+    program.write_text(IN_ONE_PROCESS)
+    monkeypatch.setattr(lesson_14, "PROGRAM", program)
+    monkeypatch.setattr(lesson_14, "configurations", lambda _: [ONLY_WORKER])
+    [(losses, error)] = lesson_14.run_workers(tmp_path)
+    assert (len(losses), error) == (33, "no error")
+
+
+def cells_of_the_notebook():
     [path] = Path(lesson_14.__file__).parents[1].glob("14_*.ipynb")
-    cells = nbformat.read(path, as_version=4).cells
+    return nbformat.read(path, as_version=4).cells
+
+
+def test_the_program_has_what_the_notebook_shows_of_it():
+    [text] = [c.source for c in cells_of_the_notebook() if "_worker.py]" in c.source]
+    shown = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    program = lesson_14.PROGRAM.read_text("utf-8")
+    assert len(shown) == 3 and all(piece in program for piece in shown)
+
+
+def test_the_program_has_the_functions_of_the_notebook():
+    cells = cells_of_the_notebook()
     code = "\n\n".join(cell.source for cell in cells if cell.cell_type == "code")
 
     def functions(source):
         found = [n for n in ast.parse(source).body if isinstance(n, ast.FunctionDef)]
         return {each.name: ast.unparse(each) for each in found}
 
-    of_program = functions(lesson_14.PROGRAM.read_text("utf-8"))
-    del of_program["run"]  # in the notebook it is a part of `train`
+    repeated, _ = lesson_14.PROGRAM.read_text("utf-8").split("# The training\n")
+    of_program = functions(repeated)
     assert of_program and of_program.items() <= functions(code).items()

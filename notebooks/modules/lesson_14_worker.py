@@ -2,10 +2,10 @@
 
     python lesson_14_worker.py FOLDER [STEP]
 
-FOLDER keeps a checkpoint, and all workers share it. TF_CONFIG, in the environment,
-says who they are and which of them this is. (Close the ports that it names to others:
-the traffic is unauthenticated.) With STEP the process ends before that step, as if the
-power had failed.
+FOLDER keeps a checkpoint for each worker, and all of them can read it. TF_CONFIG, in
+the environment, says who they are and which of them this is. (Close the ports that it
+names to others: the traffic is unauthenticated.) With STEP the process ends before that
+step, as if the power had failed.
 """
 
 import json
@@ -67,24 +67,37 @@ def new_model():
 # The training
 folder = Path(sys.argv[1])
 crash_before = int(sys.argv[2]) if len(sys.argv) > 2 else None
+
+
+def crash_if_asked(number):
+    if number == crash_before:
+        os._exit(1)  # at once, without a word
+
+
+def report(number, loss):
+    print(json.dumps({"step": number, "loss": float(loss)}), flush=True)
+
+
 (images, labels), _ = load_mnist()
 order = np.random.default_rng(seed=0).permutation(len(images))[:1003]
 x = images[order].reshape(-1, 784) / np.float32(255)
 t = np.eye(10, dtype=np.float32)[labels[order]]
+batches = tf.data.Dataset.from_tensor_slices((x, t)).batch(100).repeat(3)
 
 with strategy.scope():
     model = new_model()
     optimizer = keras.optimizers.SGD(0.3)
-    optimizer.build(model.trainable_variables)
+    optimizer.build(model.trainable_variables)  # before a checkpoint restores it
 
-# TensorFlow asks all workers to save, each in its own folder.
 checkpoint = tf.train.Checkpoint(model=model, optimizer=optimizer)
-me = f"worker{strategy.cluster_resolver.task_id}"
-manager = tf.train.CheckpointManager(checkpoint, str(folder / me), max_to_keep=1)
-checkpoint.restore(tf.train.latest_checkpoint(str(folder / "worker0")))
-start = int(optimizer.iterations.numpy())  # the steps that the optimizer has made
-starts = strategy.run(sum_over_workers, [tf.constant(start)])
-if starts != start * strategy.num_replicas_in_sync:
+own_folder = folder / f"worker{strategy.cluster_resolver.task_id}"
+manager = tf.train.CheckpointManager(checkpoint, own_folder, max_to_keep=1)
+
+checkpoint.restore(tf.train.latest_checkpoint(folder / "worker0"))
+start = int(optimizer.iterations.numpy())  # the steps made so far
+starts = strategy.run(lambda: tf.constant(start))
+sum_of_starts = strategy.reduce("SUM", starts, axis=None)
+if sum_of_starts != start * strategy.num_replicas_in_sync:
     raise RuntimeError("Not all found the same checkpoint. Is the folder shared?")
 
 
@@ -94,12 +107,10 @@ def run(x, t):
     return strategy.reduce("SUM", parts, axis=None)
 
 
-batches = tf.data.Dataset.from_tensor_slices((x, t)).batch(100).repeat(3)
 data = strategy.experimental_distribute_dataset(batches.skip(start))
 for number, batch in enumerate(data, start):
-    if number == crash_before:
-        os._exit(1)  # at once, without a word
-    print(json.dumps({"step": number, "loss": float(run(*batch))}), flush=True)
+    crash_if_asked(number)
+    report(number, run(*batch))
     if (number + 1) % 10 == 0:
-        manager.save(checkpoint_number=number + 1)
-manager.save(checkpoint_number=int(optimizer.iterations.numpy()))  # the trained model
+        manager.save()
+manager.save()  # the trained model
