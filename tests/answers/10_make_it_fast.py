@@ -176,9 +176,6 @@ RIGHT = {
         "        x = x - 0.1 * dx\n"
         "        steps += 1\n"
         "    return x, steps\n",
-        # the first slope in a tf.function of its own
-        RUN + "\n\ndef descend(slope, x, limit):\n"
-        "    return run(slope, x, tf.function(slope)(x), limit)\n",
         # a function inside, the loop by hand
         BY_HAND + "    @tf.function\n"
         "    def run(x):\n"

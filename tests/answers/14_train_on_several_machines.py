@@ -51,32 +51,23 @@ WRONG = {
         ("two workers", weighted(loss="tf.reduce_sum(weights * losses)"
          " / tf.reduce_sum(weights) / context.num_replicas_in_sync")),
         ("two workers", weighted(MEAN, loss="tf.reduce_sum(weights * losses) / total")),
-        ("two workers", weighted("total = 2 * tf.reduce_sum(weights) if context"
-         ".num_replicas_in_sync > 1 else tf.reduce_sum(weights)",
-         loss="tf.reduce_sum(weights * losses) / total")),
         # the right loss, and a gradient that is summed twice
         ("two workers", weighted(TOTAL, loss="tf.reduce_sum(weights * losses) / total",
                                  after=[SUM])),
         ("one worker", weighted(TOTAL, loss="tf.reduce_sum(losses) / total")),
-        ("one worker", weighted(loss="tf.reduce_mean(weights * losses)")),
         ("one worker", HEAD + "    pass\n"),
     ],
     2: [
         ("two workers", clipped(SUM, CLIP, APPLY)),
         ("two workers", clipped(CLIP, APPLY)),  # clips the parts
         ("two workers", clipped(SUM, DIVIDE, CLIP, APPLY)),
-        ("two workers", clipped(SUM.replace("SUM", "MEAN"), CLIP, APPLY)),
         ("two workers", clipped(CLIP, SUM, DIVIDE, APPLY)),
-        ("two workers", clipped(CLIP.replace("2.0", "0.5"), APPLY)
-         .replace("0.5", "2 / context.num_replicas_in_sync")),
         # clips the sum at what the parts would need
         ("two workers", clipped(SUM, "bound = 2 / context.num_replicas_in_sync",
                                 CLIP.replace("2.0", "bound"), APPLY)),
         # always scales to 2
         ("one worker", clipped(SUM, "norm = tf.linalg.global_norm(dw)",
                                "dw = [2 * part / norm for part in dw]", DIVIDE, APPLY)),
-        ("two workers", clipped("loss = loss / context.num_replicas_in_sync",
-                                SUM, CLIP, APPLY)),
         ("one worker", clipped(APPLY)),
         ("one worker", clipped(SUM, DIVIDE, APPLY)),
         ("one worker", clipped(SUM, CLIP, "dw = [part / 2 for part in dw]", APPLY)),
