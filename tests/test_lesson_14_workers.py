@@ -108,26 +108,18 @@ def test_a_process_may_have_two_devices(tmp_path, monkeypatch):
     assert (len(losses), error) == (33, "no error")
 
 
-def cells_of_the_notebook():
+def test_the_program_is_what_the_notebook_shows_of_it():
     [path] = Path(lesson_14.__file__).parents[1].glob("14_*.ipynb")
-    return nbformat.read(path, as_version=4).cells
-
-
-def test_the_program_has_what_the_notebook_shows_of_it():
-    [text] = [c.source for c in cells_of_the_notebook() if "_worker.py]" in c.source]
-    shown = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    program = lesson_14.PROGRAM.read_text("utf-8")
-    assert len(shown) == 3 and all(piece in program for piece in shown)
-
-
-def test_the_program_has_the_functions_of_the_notebook():
-    cells = cells_of_the_notebook()
+    cells = nbformat.read(path, as_version=4).cells
     code = "\n\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    program = lesson_14.PROGRAM.read_text("utf-8")
+    [text] = [cell.source for cell in cells if "_worker.py]" in cell.source]
+    shown = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(shown) == 3 and all(piece in program for piece in shown)
 
     def functions(source):
         found = [n for n in ast.parse(source).body if isinstance(n, ast.FunctionDef)]
         return {each.name: ast.unparse(each) for each in found}
 
-    repeated, _ = lesson_14.PROGRAM.read_text("utf-8").split("# The training\n")
-    of_program = functions(repeated)
+    of_program = functions(program.split("# The training\n")[0])
     assert of_program and of_program.items() <= functions(code).items()
