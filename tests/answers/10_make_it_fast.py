@@ -49,17 +49,6 @@ WRONG = {
             + "    x, _, steps = tf.while_loop(go_on, one, (x, slope(x), 0))\n"
             "    return x, steps\n",
         ),
-        # the whole loop in one op
-        (
-            "outside",
-            DESCEND.format(GOES_ON)
-            .replace("@tf.function\ndef descend(", "def walk(")
-            .replace("return x, steps", "return np.array(x), np.int64(steps)")
-            + "\n\n@tf.function\n"
-            "def descend(slope, x, limit):\n"
-            "    return py_func(lambda x: walk(slope, x, limit), [x],\n"
-            "                   [like(x), tf.TensorSpec([], tf.int64)])\n",
-        ),
         # the first slope is Python's
         (
             "outside",
@@ -176,12 +165,6 @@ RIGHT = {
         "        x = x - 0.1 * dx\n"
         "        steps += 1\n"
         "    return x, steps\n",
-        # a function inside, the loop by hand
-        BY_HAND + "    @tf.function\n"
-        "    def run(x):\n"
-        "        x, _, steps = tf.while_loop(go_on, one, (x, slope(x), 0))\n"
-        "        return x, steps\n\n"
-        "    return run(x)\n",
     ],
     2: [
         ROWS.format("np.linalg.norm(x, axis=1)", "tf.expand_dims(dy / y, 1) * x"),
