@@ -80,6 +80,11 @@ WRONG = {
             MEASURED + "    j = [(f(x + s) - f(x - s)) / (2 * h) for s in steps]\n"
             "    return dy * np.diag(j)\n",
         ),
+        (
+            "three_outputs",  # no more y than there are x
+            MEASURED + "    j = [f(x + s) - f(x - s) for s in steps]\n"
+            "    return [sum(d * v for d, v, _ in zip(dy, w, x)) / (2 * h) for w in j]\n",
+        ),
         # a step of its own in place of h
         (
             "np_cube",
@@ -89,7 +94,7 @@ WRONG = {
         ),
         ("3.01", MEASURED + "    return [dy @ (f(x + s) - f(x)) / h for s in steps]\n"),
         (
-            "cumsum",  # steps as large as x asks for: 0 / 0
+            "three_outputs",  # steps as large as x asks for: 0 / 0
             MEASURED + "    return [dy @ (f(x + v * s) - f(x - v * s)) / (2 * h * v)\n"
             "            for v, s in zip(np.array(x), steps)]\n",
         ),
