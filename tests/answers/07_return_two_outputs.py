@@ -144,10 +144,6 @@ WRONG = {
             "x = [0.1, 0.3, 0.3, 0.1]",
             op(compute=REFUSED + ALLOCATED + FILLED.replace("> high", ">= high")),
         ),
-        (
-            "x = [0.1, 0.3, 0.3, 0.1] in float64",
-            op(compute=REFUSED + ALLOCATED + FILLED.replace("T low", "float low")),
-        ),
     ],
 }
 RIGHT = {
