@@ -154,17 +154,6 @@ RIGHT = {
     1: [
         DESCEND.format("not tf.reduce_all(tf.abs(dx) < limit)"),
         DESCEND.format("tf.reduce_any(tf.abs(dx) >= limit)"),
-        # for a while, with a break
-        "@tf.function\n"
-        "def descend(slope, x, limit):\n"
-        "    steps = tf.constant(0)\n"
-        "    for _ in tf.range(10**6):\n"
-        "        dx = slope(x)\n"
-        "        if tf.reduce_max(tf.abs(dx)) < limit:\n"
-        "            break\n"
-        "        x = x - 0.1 * dx\n"
-        "        steps += 1\n"
-        "    return x, steps\n",
     ],
     2: [
         ROWS.format("np.linalg.norm(x, axis=1)", "tf.expand_dims(dy / y, 1) * x"),

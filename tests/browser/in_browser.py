@@ -4,6 +4,7 @@ Nothing may leave the machine: the browser, the Jupyter server and its kernels h
 a proxy on loopback that refuses and records whatever they ask of it.
 """
 
+import contextlib
 import os
 import re
 import shlex
@@ -96,11 +97,20 @@ class Tab:
     def keep_views(self, name, *selectors):
         """Keep screenshots of the top and of what is selected, for people to see."""
         ARTEFACTS.mkdir(exist_ok=True)
-        self.page.screenshot(path=ARTEFACTS / f"{name}-top.png")
+        self.photograph(ARTEFACTS / f"{name}-top.png")
         for number, found in enumerate(map(self.page.locator, selectors), start=1):
             if found.count():
                 found.first.scroll_into_view_if_needed()
-                self.page.screenshot(path=ARTEFACTS / f"{name}-{number}.png")
+                self.photograph(ARTEFACTS / f"{name}-{number}.png")
+
+    def photograph(self, path):
+        """Where a busy machine does not draw the page in time, once more."""
+        from playwright.sync_api import Error  # not everybody has it
+
+        with contextlib.suppress(Error):
+            return self.page.screenshot(path=path)
+        self.page.wait_for_timeout(5000)
+        self.page.screenshot(path=path)
 
 
 # Formulas that MathJax gave up on, wholly (merror) or in part (names that it does
