@@ -1,5 +1,6 @@
 """For lesson 09: what came of a call, and the picture of the places of a gradient."""
 
+import dis
 import re
 import textwrap
 
@@ -25,7 +26,8 @@ def outcome(f, *arguments):
 
 def names_used(function):
     """The names that the code of a function uses of its module."""
-    return getattr(getattr(function, "__code__", None), "co_names", ())
+    steps = dis.get_instructions(getattr(function, "__code__", "pass"))
+    return {step.argval for step in steps if step.opname == "LOAD_GLOBAL"}
 
 
 def draw_places():
@@ -53,8 +55,8 @@ def draw_places():
     _draw_graph(
         axes["c"], "loop over PyFunc\ncalls NumPy", "no name", OTHER, [(2, 1), (1, 0)]
     )
-    for key, back in ("b", "3x² dy"), ("c", "0"):
-        axes[key].text(0.16, 0.19, back, **MIDDLE)
+    for key, height, back in ("b", 0.19, "3x² dy"), ("c", 0.26, "0"):
+        axes[key].text(0.16, height, back, **MIDDLE)
 
 
 def _draw_graph(ax, first, name, box, ways_back):

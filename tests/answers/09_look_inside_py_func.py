@@ -101,6 +101,15 @@ WRONG = {
         ("each node", "registered = []\n" + named('"One for all"', ONCE)),
         # the record forgets dy
         ("look at op and dy", named(dy="1.0")),
+        # on the node, dx has the shape of dy
+        (
+            "each node",
+            named(
+                register="shaped = lambda node, dy: tf.nest.map_structure(\n"
+                "        lambda dx: tf.reshape(dx, tf.shape(dy)), grad(node, dy))\n"
+                "    tf.RegisterGradient(name)(shaped)"
+            ),
+        ),
         # its gradient looks at tensors of another graph
         (
             "own op and dy",
@@ -163,6 +172,23 @@ def my_better_py_func(func, inp, Tout, grad=None):
         return [make(func, inputs, Tout)], lambda dy: grad(op, dy)
 
     op.outputs = run(*inp)
+    return op.outputs[0]
+""",
+        # TensorFlow has a py_func of its own
+        """
+def my_better_py_func(func, inp, Tout, grad=None):
+    name = f"Mine-{uuid.uuid4()}"
+    tf.RegisterGradient(name)(grad)
+    graph = tf.compat.v1.get_default_graph()
+    with graph.gradient_override_map({"PyFunc": name}):
+        y = tf.compat.v1.py_func(func, inp, Tout)
+    op = SimpleNamespace(inputs=inp)
+
+    @tf.custom_gradient
+    def run(*inputs):
+        return tf.identity(y), lambda dy: grad(op, dy)
+
+    op.outputs = [run(*inp)]
     return op.outputs[0]
 """,
     ],
