@@ -21,13 +21,19 @@ sys.path.insert(0, sys.argv[1])
 from custom_ops import load_op
 import tensorflow as tf
 op = getattr(load_op("op.cc"), sys.argv[2])
-calls, refuses = pickle.load(sys.stdin.buffer)
+calls, refuses, never_records = pickle.load(sys.stdin.buffer)
 found = [op(*inputs, **options).numpy() for inputs, options in calls]
 for inputs, options in refuses:
     try:
         op(*inputs, **options)
         found.append(False)
     except tf.errors.InvalidArgumentError:
+        found.append(True)
+for inputs, options in never_records:
+    try:
+        tf.function(lambda: op(*inputs, **options)).get_concrete_function()
+        found.append(False)
+    except ValueError:
         found.append(True)
 pickle.dump(found, sys.stdout.buffer)
 """
@@ -77,7 +83,7 @@ def fresh_environment(folder):
     return folder / "bin" / "python"
 
 
-def call_elsewhere(code, name, calls, refuses=()):
+def call_elsewhere(code, name, calls, refuses=(), never_records=()):
     """Compile an op, call it in another process: its outputs, or why there are none.
 
     Args:
@@ -85,6 +91,7 @@ def call_elsewhere(code, name, calls, refuses=()):
         name: of the op, as Python spells it.
         calls: a list with the inputs and the attributes (a dict) of each call.
         refuses: calls that the op should refuse; for each, whether it did is added.
+        never_records: calls that fail while a tf.function is recorded; the same.
     """
     if not isinstance(code, str):
         return f"C++ code is a text, not {type(code).__name__}"
@@ -94,7 +101,7 @@ def call_elsewhere(code, name, calls, refuses=()):
         try:
             done = subprocess.run(
                 [sys.executable, "-c", CALLER, project, name],
-                input=pickle.dumps((calls, refuses)),
+                input=pickle.dumps((calls, refuses, never_records)),
                 cwd=folder,
                 env={**os.environ, "TF_NUM_INTRAOP_THREADS": "2"},  # to find a race
                 capture_output=True,

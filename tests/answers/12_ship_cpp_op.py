@@ -16,8 +16,12 @@ GET = (
     "&segments_));\n  }",
     ('&segments_));\n    OP_REQUIRES_OK(context, context->GetAttr("p", &p_));\n  }'),
 )
+POSITIVE = (
+    '("p", &p_));',
+    '("p", &p_));\n    OP_REQUIRES(context, p_ > 0, absl::InvalidArgumentError("p"));',
+)
 MEMBER = "  int segments_;", "  int segments_;\n  float p_;"
-EDITS = [NAME, ATTR, GET, MEMBER]
+EDITS = [NAME, ATTR, GET, POSITIVE, MEMBER]
 WORK = """for (int64_t s = begin; s < end; ++s) {
         double sum = 0;
         for (int64_t k = starts[s]; k < starts[s + 1]; ++k) {
@@ -83,10 +87,7 @@ WRONG = {
             edited(edits=[NAME, (ATTR[0], ATTR[1].replace(" = 2", "")), GET, MEMBER]),
         ),
         ("not declared", edited(edits=[NAME, ATTR, GET])),
-        # the default is another one
-        ("p is 2", edited(edits=[NAME, (ATTR[0], ATTR[1].replace("= 2", "= 3")), GET, MEMBER])),
-        # without the root, the absolute value, the attribute
-        ("p is 2", changed("std::pow(sum, 1.0 / p_)", "sum")),
+        # without the absolute value, the attribute
         ("sign", changed("std::abs(double(x(members[k])))", "x(members[k])")),
         ("p = 1", changed(", p_);", ", 2);")),
         # ids without a check
@@ -94,6 +95,10 @@ WRONG = {
             "where nothing is",
             edited(edits=[*EDITS, ("ids(i) >= 0 && ids(i) < segments_", "ids(i) == ids(i)")]),
         ),
+        # no look at p; lengths that differ, in the kernel and the shape function
+        ("p = 0", edited(edits=[NAME, ATTR, GET, MEMBER])),
+        ("five ids", edited(edits=[*EDITS, (" && x_tensor.shape() == ids_tensor.shape()", "")])),
+        ("five ids", edited(edits=[*EDITS, ("TF_RETURN_IF_ERROR(c->Merge(x, ids, &same));", "")])),
         # threads that divide the inputs
         ("which thread", edited(RACE)),
         # the order of x instead of the members
@@ -106,9 +111,14 @@ WRONG = {
         ("what does the file remember", layer("self.segments, self.p)", "self.segments)")),
         ("p is 2", layer("p=2.0", "p=1.0")),
         ("p is 2", layer('"segments": self.segments, ', "")),
-        ("name is lost", layer("**super().get_config(), ", "")),
+        ("trainable is lost", layer("**super().get_config(), ", "")),
         ("segments is 5", layer("self.segments, self.p)", "4, self.p)")),
-        ("name is lost", layer("(**options)", "()")),
+        (
+            "trainable is lost",
+            layer("p=2.0, **options", "p=2.0, name=None, **options").replace(
+                "(**options)", "(name=name)"
+            ),
+        ),
         ("options", layer("p=2.0, **options", "p=2.0").replace("(**options)", "()")),
     ],
 }

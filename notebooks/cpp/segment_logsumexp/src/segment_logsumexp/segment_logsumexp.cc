@@ -63,18 +63,18 @@ class SegmentLogsumexpOp : public OpKernel {
     const auto ids = ids_tensor.vec<int32_t>();
     const int64_t count = x.size();
 
-    // Check every id, and count the members of each segment.
-    std::vector<int64_t> starts(segments_ + 1, 0);
+    // Check every id.
     for (int64_t i = 0; i < count; ++i) {
       OP_REQUIRES(
           context, ids(i) >= 0 && ids(i) < segments_,
           absl::InvalidArgumentError(absl::StrCat(
               "ids[", i, "] is ", ids(i), ", not in 0 to ", segments_ - 1)));
-      ++starts[ids(i) + 1];
     }
 
     // List the members of segment 0, then those of 1, and so on: those of s are
     // members[starts[s]] up to, not including, members[starts[s + 1]].
+    std::vector<int64_t> starts(segments_ + 1, 0);
+    for (int64_t i = 0; i < count; ++i) ++starts[ids(i) + 1];
     for (int s = 0; s < segments_; ++s) starts[s + 1] += starts[s];
     std::vector<int64_t> members(count), next = starts;
     for (int64_t i = 0; i < count; ++i) members[next[ids(i)]++] = i;
