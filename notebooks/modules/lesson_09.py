@@ -7,6 +7,8 @@ import textwrap
 import matplotlib.pyplot as plt
 import numpy as np
 
+from utils import py_func
+
 from .quiet import quietly
 
 OURS = {"boxstyle": "round,pad=0.5", "facecolor": "#fde0c5", "linestyle": "--"}
@@ -24,10 +26,11 @@ def outcome(f, *arguments):
         return textwrap.indent(textwrap.fill(f"error: {said}", 76), " " * 12)[12:]
 
 
-def names_used(function):
-    """The names that the code of a function uses of its module."""
-    steps = dis.get_instructions(getattr(function, "__code__", "pass"))
-    return {step.argval for step in steps if step.opname == "LOAD_GLOBAL"}
+def without_py_func(make):
+    """Whether make neither is nor, by the names in its code, uses our py_func."""
+    steps = dis.get_instructions(getattr(make, "__code__", "pass"))
+    names = {step.argval for step in steps if step.opname == "LOAD_GLOBAL"}
+    return make is not py_func and names.isdisjoint(["py_func", "utils"])
 
 
 def draw_places():
@@ -42,13 +45,8 @@ def draw_places():
         ax.set_title(titles[key])
         ax.set(xlim=(0, 1), ylim=(0, 1), xticks=[], yticks=[])
         ax.text(0.02, 0.97, "tape", va="top")
-    record = (
-        "record of the cube",
-        "input: x = 2",
-        "output: y = 8",
-        "backward: 1 becomes 12",
-    )
-    axes["a"].text(0.5, 0.5, "\n".join(record), bbox=OURS, **MIDDLE)
+    record = "record of the cube\ninput: x = 2\noutput: y = 8\nbackward: 1 becomes 12"
+    axes["a"].text(0.5, 0.5, record, bbox=OURS, **MIDDLE)
     _draw_graph(
         axes["b"], "node PyFunc\ncalls NumPy", "name of our gradient", OURS, [(2, 0)]
     )
@@ -81,9 +79,5 @@ def _draw_graph(ax, first, name, box, ways_back):
                 "patchB": boxes[end],
                 "connectionstyle": f"arc3,rad={bend}",
             }
-            ax.annotate(
-                "",
-                boxes[end].get_position(),
-                boxes[start].get_position(),
-                arrowprops=arrow,
-            )
+            tip, tail = boxes[end].get_position(), boxes[start].get_position()
+            ax.annotate("", tip, tail, arrowprops=arrow)
