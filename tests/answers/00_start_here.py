@@ -3,65 +3,38 @@ of another form."""
 
 MEASURED = "def measured_dx(f, x, dy, h=1e-4):\n    steps = h * np.eye(len(x))\n"
 
+POLAR = (
+    "def polar_grad(op, dy):\n"
+    "    x = op.inputs[0]\n"
+    "    r, c, s = x[0], tf.cos(x[1]), tf.sin(x[1])\n"
+)
+
 WRONG = {
     1: [
+        ("multiplied by dy", POLAR + "    return tf.stack([c + s, r * (c - s)])\n"),
+        # J dy for dy J
         (
-            "input 0",
-            "def hypot_grad(op, dy):\n"
-            "    a, b = op.inputs\n"
-            "    y = op.outputs[0]\n"
-            "    return [dy * tf.abs(a) / y, dy * tf.abs(b) / y]\n",
+            "which dy belongs",
+            POLAR + "    return tf.stack([dy[0] * c - dy[1] * r * s, dy[0] * s + dy[1] * r * c])\n",
+        ),
+        ("element 0", POLAR + "    return tf.stack([dy[0] * c, r * dy[1] * c])\n"),
+        (
+            "element 1",
+            POLAR + "    return tf.stack([dy[0] * c + dy[1] * s, dy[1] * c - dy[0] * s])\n",
         ),
         (
-            "input 0",
-            "def hypot_grad(op, dy):\n"
-            "    a, b = op.inputs\n"
-            "    y = op.outputs[0]\n"
-            "    return [dy * b / y, dy * a / y]\n",
+            "another r",
+            POLAR
+            + "    return tf.stack([dy[0] * abs(c) + dy[1] * s, abs(r) * (dy[1] * c - dy[0] * s)])\n",
         ),
         (
-            "multiplied by dy",
-            "def hypot_grad(op, dy):\n"
-            "    a, b = op.inputs\n"
-            "    y = op.outputs[0]\n"
-            "    return [a / y, b / y]\n",
-        ),
-        (
-            "element (2,)",  # a guard against a small y that is too large
-            "def hypot_grad(op, dy):\n"
-            "    y = tf.maximum(op.outputs[0], 2)\n"
-            "    return [dy * v / y for v in op.inputs]\n",
-        ),
-        # not a list of two
-        (
-            "one for each",
-            "def hypot_grad(op, dy):\n"
-            "    a, b = op.inputs\n"
-            "    return tf.stack([dy * a, dy * b]) / op.outputs[0]\n",
+            "one for each",  # a list of two
+            POLAR + "    return [dy[0] * c + dy[1] * s, r * (dy[1] * c - dy[0] * s)]\n",
         ),
         (
             "NumPy call",
-            "def hypot_grad(op, dy):\n"
-            "    a, b = op.inputs\n"
-            "    y = np.hypot(a, b)\n"
-            "    return [dy * a / y, dy * b / y]\n",
-        ),
-        (
-            "other numbers and shapes",
-            "def hypot_grad(op, dy):\n"
-            "    a, b = op.inputs\n"
-            "    c = tf.constant([8 / 17, -5 / 13, -3 / 5], a.dtype)\n"
-            "    d = tf.constant([-15 / 17, 12 / 13, -4 / 5], a.dtype)\n"
-            "    return [dy * c, dy * d]\n",
-        ),
-        (
-            "other numbers and shapes",
-            "def hypot_grad(op, dy):\n"
-            "    a, b = op.inputs\n"
-            "    y = op.outputs[0]\n"
-            "    s = tf.constant([1.0, -1, -1], a.dtype)\n"
-            "    t = tf.constant([-1.0, 1, -1], a.dtype)\n"
-            "    return [dy * s * abs(a) / y, dy * t * abs(b) / y]\n",
+            POLAR + "    s = np.sin(x[1])\n"
+            "    return tf.stack([dy[0] * c + dy[1] * s, r * (dy[1] * c - dy[0] * s)])\n",
         ),
     ],
     2: [
@@ -120,11 +93,16 @@ WRONG = {
 
 RIGHT = {
     1: [
-        "def hypot_grad(op, dy):\n    return [dy * v / op.outputs[0] for v in op.inputs]\n",
-        "def hypot_grad(op, dy):\n"
-        "    a, b = op.inputs\n"
-        "    y = tf.sqrt(a ** 2 + b ** 2)\n"
-        "    return dy * (a / y), dy * (b / y)\n",
+        POLAR + "    return tf.stack([dy[0] * c + dy[1] * s, dy[1] * r * c - dy[0] * r * s])\n",
+        "def polar_grad(op, dy):\n"
+        "    r, angle = tf.unstack(op.inputs[0])\n"
+        "    u = tf.stack([tf.cos(angle), tf.sin(angle)])\n"
+        "    v = tf.stack([-u[1], u[0]])\n"
+        "    return tf.stack([tf.reduce_sum(dy * u), r * tf.reduce_sum(dy * v)])\n",
+        "def polar_grad(op, dy):\n"
+        "    x, y = op.inputs[0], op.outputs[0]\n"
+        "    j = tf.stack([y / x[0], tf.stack([-y[1], y[0]])])  # its rows are J's columns\n"
+        "    return tf.linalg.matvec(j, dy)\n",
     ],
     2: [
         MEASURED + "    return [dy @ (f(x + s) - f(x - s)) / (2 * h) for s in steps]\n",
