@@ -23,8 +23,8 @@ WRONG = {
             POLAR + "    return tf.stack([dy[0] * c + dy[1] * s, dy[1] * c - dy[0] * s])\n",
         ),
         (
-            "another r",  # right only for a positive sine
-            POLAR + "    s = tf.sqrt(1 - c ** 2)\n"
+            "another r",  # right only for a negative sine
+            POLAR + "    s = -tf.sqrt(1 - c ** 2)\n"
             "    return tf.stack([dy[0] * c + dy[1] * s, r * (dy[1] * c - dy[0] * s)])\n",
         ),
         (
