@@ -82,11 +82,11 @@ WRONG = {
             .replace("steps, dx = 0, slope(x)", "steps = 0")
             .replace("        dx = slope(x)\n", ""),
         ),
-        # the slope is recorded, and Python still loops
+        # a graph at each call
         (
-            "tf.function",
-            "def descend(slope, x, limit):\n"
-            "    slope = tf.function(slope)\n" + DESCEND.format(GOES_ON).split("\n", 2)[2],
+            "at each call",
+            DESCEND.format(GOES_ON).split("\n", 1)[1].replace("descend", "run")
+            + "\n\ndef descend(*args):\n    return tf.function(run)(*args)\n",
         ),
         # looks at the first number only
         ("where x ends", DESCEND.format("tf.abs(tf.reshape(dx, [-1])[0]) >= limit")),
