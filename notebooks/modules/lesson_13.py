@@ -1,6 +1,7 @@
 """Lesson 13: a function in another process and on a phone, timings, two pictures."""
 
 import functools
+import itertools
 import tempfile
 import time
 import warnings
@@ -63,7 +64,7 @@ def call_on_phone(f, x):
     traced = tf.function(f).get_concrete_function(SPEC)
     convert = tf.lite.TFLiteConverter.from_concrete_functions
     model = convert([traced], tf.Module()).convert()
-    with warnings.catch_warnings(action="ignore"):  # that this class moves house
+    with warnings.catch_warnings(action="ignore"):  # that this class is moving
         phone = tf.lite.Interpreter(model_content=model)
     phone.allocate_tensors()
     phone.set_tensor(phone.get_input_details()[0]["index"], x.numpy())
@@ -110,13 +111,13 @@ QUESTIONS = [  # and what is left after the last "yes"
     "5  Is that gradient differentiated again?",
     "py_func, recursive: its grad is\nmade of ops that have gradients",
 ]
-ANSWERS = [  # after a "no"
-    "no op: plain Python,\nbefore training or in a callback",
-    "TensorFlow's ops; for another gradient,\na stand-in or custom_gradient",
-    "phone, TPU: approximate by TensorFlow's ops\n"
-    "other process, GPU, too many calls: C++ op",
-    "numpy_function",
-    "py_func,\nwhose grad may call NumPy",
+ANSWERS = [  # after a "no" to which row, and at which height
+    (0, 0, "no op: plain Python,\nbefore training or in a callback"),
+    (1, 1, "TensorFlow's ops; for another gradient,\na stand-in or custom_gradient"),
+    (2, 1.7, "phone, TPU: approximate by TensorFlow's ops"),
+    (2, 2.33, "other process, or too slow: C++ op;\nits gradient, if any, in Python"),
+    (3, 3, "numpy_function"),
+    (4, 4, "py_func,\nwhose grad may call NumPy"),
 ]
 
 
@@ -126,21 +127,19 @@ def draw_path():
     look = {"va": "center", "fontsize": 9}
     boxes = []
     for row, text in enumerate(QUESTIONS):
-        frame = _frame("#dbe8f4" if row < len(ANSWERS) else "#f4f4f4")
+        frame = _frame("#dbe8f4" if row < len(QUESTIONS) - 1 else "#f4f4f4")
         text = ax.text(0, -row, text, ha="center", bbox=frame, **look)
         boxes.append(text.get_bbox_patch())
-    for row, answer in enumerate(ANSWERS):
-        right = {"arrowstyle": "<-", "color": "0.3", "patchB": boxes[row]}
-        down = {**right, "patchA": boxes[row + 1]}
-        look.update(bbox=_frame("#f4f4f4"), arrowprops=right)
-        ax.annotate(answer, (0, -row), (0.73, -row), **look)
+    for row, (box, below) in enumerate(itertools.pairwise(boxes)):
+        down = {"arrowstyle": "<-", "color": "0.3", "patchB": box, "patchA": below}
         ax.annotate("", (0, -row), (0, -row - 1), arrowprops=down)
-        ax.text(0.52, 0.1 - row, "no", fontsize=9)
         ax.text(0.02, -row - 0.54, "yes", fontsize=9)
-    onward = {"arrowstyle": "->", "color": "0.3"}
-    ax.annotate("", (0.22, -2.82), (1.05, -2.3), arrowprops=onward)
-    ax.text(0.72, -2.68, "C++ op: its gradient", fontsize=9)
-    ax.set(xlim=(-0.34, 1.36), ylim=(-len(ANSWERS) - 0.4, 0.4))
+    for row, height, answer in ANSWERS:
+        right = {"arrowstyle": "<-", "color": "0.3", "patchB": boxes[row]}
+        look.update(bbox=_frame("#f4f4f4"), arrowprops=right)
+        ax.annotate(answer, (0, -row), (0.73, -height), **look)
+        ax.text(0.52, 0.1 - (row + height) / 2, "no", fontsize=9)
+    ax.set(xlim=(-0.34, 1.36), ylim=(0.6 - len(QUESTIONS), 0.4))
     ax.axis("off")
 
 
