@@ -29,6 +29,7 @@ WRONG = {
         ("promise", gate("-0.75 - tf.cast(r >= 0.25, x.dtype)")),
         ("promise", gate("tf.cast(r >= 0.25, x.dtype) - 0.75")),
         ("promise", gate("0.75 - tf.cast(r >= 0.26, x.dtype)")),
+        ("promise", gate("0.75 - tf.cast((r >= 0.25) | (r < 0.1), x.dtype)")),
         ("in float32", gate("np.float64(0.75) - tf.cast(r >= 0.25, 'float64')")),
     ],
     2: [
