@@ -48,6 +48,7 @@ WRONG = {
         ("3 of 12", mistakes(title="f'{b}, not {a}'")),
         ("3 of 12", mistakes(images="images")),
         ("3 of 12", mistakes(answers="scores.argmin(axis=1)")),
+        ("3 of 12", mistakes(answers="scores.astype(int).argmax(axis=1)")),
         ("3 of 12", mistakes(title="f'{a}'")),
         ("0 of 9", mistakes(wrong="[1, 4, 8]")),
         ("9 of 30", mistakes(wrong="np.flatnonzero(answers != labels)[:3]")),
