@@ -137,8 +137,14 @@ WRONG = {
         ),
         ("ends the process", op(compute=ALLOCATED + FILLED)),
         (
-            "values [1.0, 2.0] instead of [1.0, 3.0]",
-            op(compute=REFUSED + ALLOCATED + FILLED.replace("high = numbers(0)", "high = 0")),
+            "x = [-inf, -inf] in float64: values [-inf, -1.79",
+            op(
+                compute=REFUSED
+                + ALLOCATED
+                + FILLED.replace(
+                    "high = numbers(0)", "high = std::numeric_limits<T>::lowest()"
+                ).replace("i = 1", "i = 0")
+            ),
         ),
         (
             "x = [0.1, 0.3, 0.3, 0.1]",
@@ -159,7 +165,11 @@ RIGHT = {
             "low = tf.where(k == tf.argmin(x), dvalues[0], 0)",
             "return [low + tf.where(k == tf.argmax(x), dvalues[1], 0)]",
         ),
-        grad(HOT, "return tf.linalg.matvec(hot, dys[0], True)", arguments="op, *dys"),
+        grad(
+            "hot = tf.one_hot(places, tf.size(x), dtype=op.get_attr('T'))",
+            "return tf.linalg.matvec(hot, dys[0], True)",
+            arguments="op, *dys",
+        ),
     ],
     3: [
         op(
