@@ -47,7 +47,9 @@ WRONG = {
                 "        dx[pixels] += dy[place] * shares"
             ),
         ),
-        ("several are the largest", pool_range(SHARED.replace("high / high.sum((0, 1))", "high"))),
+        # shares that add up to 1 in each column, or in each row
+        ("several are the largest", pool_range(SHARED.replace("high.sum((0, 1))", "np.maximum(high.sum(0, keepdims=True), 1)"))),
+        ("several are the largest", pool_range(SHARED.replace("high.sum((0, 1))", "np.maximum(high.sum(1, keepdims=True), 1)"))),
         ("several are the smallest", pool_range(SHARED.replace("low / low.sum((0, 1))", "low"))),
         # 2 for the first of the largest and -1 for the last also add up to 1
         (
@@ -81,6 +83,8 @@ WRONG = {
                                  "dy * tf.reshape(found, tf.shape(dy))")),
         ("two channels", changed("tf.reshape(found, tf.shape(dy))", "dy")),
         ("not yet", changed("return None, None, None, ", "return ")),
+        ("float32", changed("tf.where(places >= 0, found, tf.zeros_like(found))",
+                            "found * tf.cast(places >= 0, tf.float64)")),
         ("3 x 1", changed("tf.shape(dy))", "[tf.shape(dy)[0], 2, 2, 2])")),
     ],
 }  # fmt: skip
