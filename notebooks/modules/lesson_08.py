@@ -2,7 +2,6 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.colors import PowerNorm
 
 from utils import like, py_func, tf
 
@@ -30,32 +29,30 @@ def make_scenes(rng, images, labels, count):
 
 
 def draw_pooling(scene, boxes, pooled, gradients):
-    """Draw a scene with its four boxes, the pooled boxes, and gradients.
+    """Draw a scene with its four boxes, the pooled boxes, and where gradients are.
 
     Args:
         scene: (64, 64, 1).
         boxes: (4, 5).
         pooled: (4, n, n, 1).
-        gradients: a dict from a title to a gradient of the shape of the scene. They
-            share a scale on which small numbers can be told from 0.
+        gradients: a dict from a title to a gradient of the shape of the scene; what is
+            not 0 is drawn in white.
     """
     grid = [["0", "1"], ["2", "3"]]
     size = 2.75 * (2 + len(gradients)), 2.7
-    fig, axes = plt.subplot_mosaic([["scene", grid, *gradients]], figsize=size)
+    _, axes = plt.subplot_mosaic([["scene", grid, *gradients]], figsize=size)
     axes["scene"].imshow(scene[:, :, 0], cmap="gray")
     axes["scene"].set(title="scene", xlabel="x", ylabel="y")
     for r, box in enumerate(pooled):
         axes[f"{r}"].imshow(box[:, :, 0], cmap="gray", vmin=0, vmax=1)
         axes[f"{r}"].set(title=f"box {r}, pooled", xticks=[], yticks=[])
-    scale = PowerNorm(0.4, vmin=0, vmax=4)
     for title, dx in gradients.items():
-        shown = axes[title].imshow(dx[:, :, 0], cmap="inferno", norm=scale)
+        axes[title].imshow(dx[:, :, 0] != 0, cmap="gray", vmin=0, vmax=1)
         axes[title].set(title=title, xlabel="x")
     for title in ["scene", *gradients]:  # frames along the outer edges of the pixels
         for _, left, top, right, bottom in boxes + [0, -0.5, -0.5, 0.5, 0.5]:
             frame = [left, right, right, left, left], [top, top, bottom, bottom, top]
             axes[title].plot(*frame, clip_on=False)
-    fig.colorbar(shown, ax=[axes[title] for title in gradients], ticks=range(5))
     plt.show()
 
 

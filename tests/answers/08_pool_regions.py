@@ -81,7 +81,7 @@ WRONG = {
         ("two channels", changed("tf.reshape(found, tf.shape(dy))", "up")),
         ("two channels", changed("tf.reshape(found, tf.shape(dy))",
                                  "dy * tf.reshape(found, tf.shape(dy))")),
-        ("two channels", changed("tf.reshape(found, tf.shape(dy))", "dy")),
+        ("data and rois", changed("return None", "return up")),
         ("not yet", changed("return None, None, None, ", "return ")),
         ("float32", changed("tf.where(places >= 0, found, tf.zeros_like(found))",
                             "found * tf.cast(places >= 0, tf.float64)")),
@@ -110,7 +110,8 @@ RIGHT = {
         "    first = size * tf.cast(rois[:, 0], tf.int32)\n"
         "    places = argmax + first[:, None, None, None]\n"
         "    found = tf.gather(tf.reshape(up, [-1]), tf.maximum(places, 0))\n"
-        "    return [None, None, None, found * tf.cast(argmax >= 0, up.dtype)]\n",
+        "    dy = found * tf.cast(argmax >= 0, up.dtype)\n"
+        "    return [tf.zeros_like(up), tf.zeros_like(rois), None, dy]\n",
         "def grad_of_grad(op, up):\n"
         "    def pick(up, rois, argmax):\n"
         "        image = rois[:, 0].astype(int)[:, None, None, None]\n"
