@@ -45,7 +45,8 @@ def draw_pooling(scene, boxes, pooled, gradients):
     axes["scene"].set(title="scene", xlabel="x", ylabel="y")
     for r, box in enumerate(pooled):
         axes[f"{r}"].imshow(box[:, :, 0], cmap="gray", vmin=0, vmax=1)
-        axes[f"{r}"].set(title=f"box {r}, pooled", xticks=[], yticks=[])
+        axes[f"{r}"].set(xticks=[], yticks=[])
+        axes[f"{r}"].set_title(f"box {r}, pooled", color=f"C{r}")  # as its frame
     for title, dx in gradients.items():
         axes[title].imshow(dx[:, :, 0] != 0, cmap="gray", vmin=0, vmax=1)
         axes[title].set(title=title, xlabel="x")
