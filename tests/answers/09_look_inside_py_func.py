@@ -1,7 +1,7 @@
 """Answers to the exercises of lesson 09: wrong ones with a word of the hint, right ones
 of another form."""
 
-CELLS = 0, 1, 2, 3, 6, 7, 9, 11, 12  # the others show what fails, and why
+CELLS = 0, 1, 2, 3, 4, 6, 7, 11, 12  # the others show what fails, and why
 
 NAMED = """
 def my_better_py_func(func, inp, Tout, grad=None):
@@ -114,8 +114,8 @@ WRONG = {
             "dy of that node",
             named(register="tf.RegisterGradient(name)(lambda node, dy: grad(op, dy))"),
         ),
-        # two gradients of one name
-        ("each node", named("grad.__name__", ONCE_A_NAME)),
+        # registers a name at each eager call, and the registry keeps grad
+        ("keeps grad", named()),
         # an op without outputs
         (
             "look at op",
@@ -133,6 +133,9 @@ WRONG = {
         ("call my_py_func", "careful_py_func = py_func"),
         # gives the input back, and y is the same array
         ("whose memory", careful("old = array.copy()", "array[...] = old")),
+        # a writer may return a copy, and keep the sum
+        ("turns_around", careful("pass", raise_if("y is array"))),
+        ("turns_around", careful("old = array.sum()", raise_if("array.sum() != old"))),
         # shapes of shapes are broadcast, and an empty one is equal to all
         ("()", careful(shape="tf.debugging.assert_equal(tf.shape(dx), tf.shape(x))")),
         # hides it
@@ -149,6 +152,9 @@ WRONG = {
         ("another shape", careful(shape="dx = tf.ensure_shape(dx, dy.shape)")),
         # in a graph the shape of dx may be unknown
         ("may be unknown", careful(shape=raise_if("dx.shape != x.shape"))),
+        # no second derivative, or no op.outputs
+        ("makes no mistake", careful(shape="dx = tf.stop_gradient(tf.ensure_shape(dx, x.shape))")),
+        ("op.outputs", careful().replace("= grad(op", "= grad(SimpleNamespace(inputs=[x])")),
         # refuses too much
         ("another shape", careful(after="assert y.shape == array.shape")),
     ],
@@ -156,7 +162,7 @@ WRONG = {
 
 RIGHT = {
     1: [
-        named(),
+        named(register=f"if not tf.executing_eagerly(): {REGISTER}"),
         # the twelve lines with a list of one output
         """
 def my_better_py_func(func, inp, Tout, grad=None):
