@@ -115,7 +115,16 @@ WRONG = {
             named(register="tf.RegisterGradient(name)(lambda node, dy: grad(op, dy))"),
         ),
         # registers a name at each eager call, and the registry keeps grad
-        ("keeps grad", named()),
+        ("keep grad", named()),
+        # its wrapper lets grad go, and the name stays
+        (
+            "register a name",
+            named(
+                register="weak = weakref.ref(grad)\n"
+                "    hold = weak if tf.executing_eagerly() else (lambda: grad)\n"
+                "    tf.RegisterGradient(name)(lambda node, dy: hold()(node, dy))"
+            ),
+        ),
         # an op without outputs
         (
             "look at op",
@@ -134,12 +143,19 @@ WRONG = {
         # gives the input back, and y is the same array
         ("whose memory", careful("old = array.copy()", "array[...] = old")),
         # a writer may return a copy, and keep the sum
-        ("turns_around", careful("pass", raise_if("y is array"))),
-        ("turns_around", careful("old = array.sum()", raise_if("array.sum() != old"))),
+        ("swaps_two", careful("pass", raise_if("y is array"))),
+        ("swaps_two", careful("old = array.sum()", raise_if("array.sum() != old"))),
+        # looks at the first element only
+        ("swaps_two", careful("old = array.flat[0]", raise_if("array.flat[0] != old"))),
         # shapes of shapes are broadcast, and an empty one is equal to all
         ("()", careful(shape="tf.debugging.assert_equal(tf.shape(dx), tf.shape(x))")),
         # hides it
         ("()", careful(shape="dx = tf.broadcast_to(dx, x.shape)")),
+        # looks at the first dimension only
+        (
+            "(2, 1)",
+            careful(shape="dx = tf.ensure_shape(dx, [*x.shape[:1], *[None] * (len(x.shape) - 1)])"),
+        ),
         ("(3, 2)", careful(shape="dx = tf.reshape(dx, x.shape)")),
         # looks at what is known before the graph runs
         (
