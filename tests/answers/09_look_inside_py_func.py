@@ -98,19 +98,6 @@ WRONG = {
         ),
         # one gradient for all of the same func
         ("k = 3 and 30", named('f"of {id(func)}"', ONCE_A_NAME)),
-        # asks the inputs, not where it is
-        (
-            "x from outside",
-            better(
-                "if any(hasattr(x, 'numpy') for x in inp):\n"
-                "        return my_py_func(func, inp, Tout, grad)\n"
-                "    name = f'Mine-{uuid.uuid4()}'\n"
-                "    tf.RegisterGradient(name)(grad)\n"
-                "    graph = tf.compat.v1.get_default_graph()\n"
-                "    with graph.gradient_override_map({'PyFunc': name}):\n"
-                "        return my_py_func(func, inp, Tout, grad)"
-            ),
-        ),
         # one gradient for every op
         ("each node", "registered = []\n" + named('"One for all"', ONCE)),
         # the record forgets dy
