@@ -32,6 +32,13 @@ BY_HAND = """def descend(slope, x, limit):
 """
 RUN = "@tf.function\ndef run(slope, x, dx, limit):\n    steps = 0\n"
 RUN += DESCEND.format(GOES_ON).split("\n", 3)[3]
+WHOLE = DESCEND.format(GOES_ON).replace("descend", "whole")
+CALL_WHOLE = """
+
+def descend(slope, x, limit):
+    x, n = whole(slope, x, limit)
+    return {}
+"""
 LENGTHS = "np.sqrt((x * x).sum(axis=1))"
 
 WRONG = {
@@ -44,7 +51,7 @@ WRONG = {
         ),
         # the slope is recorded, and that loop is Python's
         (
-            "Python that decides",
+            "Python decides",
             BY_HAND.replace("    def go_on", "    slope = tf.function(slope)\n\n    def go_on", 1)
             + "    x, _, steps = tf.while_loop(go_on, one, (x, slope(x), 0))\n"
             "    return x, steps\n",
@@ -108,18 +115,15 @@ WRONG = {
             "known already",
             DESCEND.format(GOES_ON).replace("return x, steps", "return x - 0 * slope(x), steps"),
         ),
-        ("where x ends", DESCEND.format("tf.reduce_min(tf.abs(dx)) >= limit")),
+        # limit**2 is 0 in float32, and it never ends
+        ("no end", DESCEND.format("tf.reduce_max(dx**2) >= limit**2")),
+        ("have to be tensors", WHOLE + CALL_WHOLE.format("x, int(n)")),
+        (
+            "have to be tensors",
+            WHOLE + CALL_WHOLE.format("x, n.numpy() if tf.executing_eagerly() else n"),
+        ),
         ("where x ends", DESCEND.format("tf.reduce_max(dx) >= limit")),
         ("so is the limit", DESCEND.format("tf.reduce_max(tf.abs(dx)) > limit")),
-        # steps that are fixed
-        (
-            "known already",
-            "@tf.function\n"
-            "def descend(slope, x, limit):\n"
-            "    for k in tf.range(19):\n"
-            "        x = x - 0.1 * slope(x)\n"
-            "    return x, 19\n",
-        ),
         # a step before it asks
         (
             "no step",
