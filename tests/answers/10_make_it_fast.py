@@ -61,18 +61,36 @@ WRONG = {
             "outside",
             RUN + "\n\ndef descend(slope, x, limit):\n    return run(slope, x, slope(x), limit)\n",
         ),
-        # twenty steps at most
+        # 500 steps at most
         (
-            "318 steps",
+            "568 steps",
             "@tf.function\n"
             "def descend(slope, x, limit):\n"
             "    steps, dx = 0, slope(x)\n"
-            "    for k in tf.range(20):\n"
-            "        if tf.reduce_max(tf.abs(dx)) >= limit:\n"
-            "            x = x - 0.1 * dx\n"
-            "            dx = slope(x)\n"
-            "            steps = steps + 1\n"
+            "    for _ in tf.range(500):\n"
+            "        if tf.reduce_max(tf.abs(dx)) < limit:\n"
+            "            break\n"
+            "        x = x - 0.1 * dx\n"
+            "        dx = slope(x)\n"
+            "        steps = steps + 1\n"
             "    return x, steps\n",
+        ),
+        # the slope stays what it was: a loop without an end, and without NumPy
+        ("never calls slope", DESCEND.format(GOES_ON).replace("        dx = slope(x)\n", "")),
+        # x stays where it was
+        ("no end", DESCEND.format(GOES_ON).replace("        x = x - 0.1 * dx\n", "")),
+        ("568 steps", DESCEND.format("tf.abs(tf.reduce_min(dx)) >= limit")),
+        # right for the slope 2 * x only
+        ("another slope", DESCEND.format(GOES_ON).replace("0.1 * dx", "0.2 * x")),
+        # Python's number decides
+        (
+            "Python decides",
+            BY_HAND.split("    def go_on")[0]
+            + "    slope = tf.function(slope)\n    steps, dx = 0, slope(x)\n"
+            "    while float(tf.reduce_max(tf.abs(dx))) >= limit:\n"
+            "        x, steps = x - 0.1 * dx, steps + 1\n"
+            "        dx = slope(x)\n"
+            "    return x, tf.constant(steps)\n",
         ),
         # Python's condition
         (
@@ -115,8 +133,6 @@ WRONG = {
             "known already",
             DESCEND.format(GOES_ON).replace("return x, steps", "return x - 0 * slope(x), steps"),
         ),
-        # limit**2 is 0 in float32, and it never ends
-        ("no end", DESCEND.format("tf.reduce_max(dx**2) >= limit**2")),
         ("have to be tensors", WHOLE + CALL_WHOLE.format("x, int(n)")),
         (
             "have to be tensors",
