@@ -28,6 +28,20 @@ def draw_worth(ax, times, worth, tried):
     label_years(ax, "worth in hares of 1920")
 
 
+def draw_costs(ax, sizes, costs):
+    """Lines over the number of parameters, one for each way to a gradient."""
+    ways = "differences in one solve", "sensitivities", "adjoint"
+    lines = "-o", "--s", ":^"
+    for way, line, runs in zip(ways, lines, np.transpose(costs), strict=True):
+        ax.loglog(sizes, runs, line, markersize=4, label=way)
+    ticks = 1, 2, 5, 10
+    ax.set(xlabel="parameters", ylabel="cost in runs of the simulator")
+    ax.set_xticks(sizes, sizes)
+    ax.set_yticks(ticks, ticks)
+    ax.minorticks_off()
+    ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
+
+
 def label_years(ax, ylabel):
     ax.set(xlabel="year", ylabel=ylabel, xticks=range(1900, 1921, 5))
     ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
