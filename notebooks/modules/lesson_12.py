@@ -35,6 +35,9 @@ for inputs, options in never_records:
         found.append(False)
     except ValueError:
         found.append(True)
+inputs, options = calls[0]
+recorded = tf.function(lambda *inputs: op(*inputs, **options)).get_concrete_function(*inputs)
+found.append(str(recorded.output_shapes))
 pickle.dump(found, sys.stdout.buffer)
 """
 ATTEMPTS = """
@@ -92,6 +95,8 @@ def call_elsewhere(code, name, calls, refuses=(), never_records=()):
         calls: a list with the inputs and the attributes (a dict) of each call.
         refuses: calls that the op should refuse; for each, whether it did is added.
         never_records: calls that fail while a tf.function is recorded; the same.
+
+    The last of what it returns is the shape that a recorded first call is to have.
     """
     if not isinstance(code, str):
         return f"C++ code is a text, not {type(code).__name__}"

@@ -8,7 +8,7 @@ for old, new in {edits!r}:
     assert norm.count(old) == 1 or old == "SegmentLogsumexp", old
     norm = norm.replace(old, new)
 norm = (norm[:norm.index("for (int64_t s = begin")] + {work!r}
-        + norm[norm.index("const auto& pool"):])
+        + norm[norm.index("const auto* threads"):])
 """
 NAME = "SegmentLogsumexp", "SegmentNorm"
 ATTR = ('.Attr("segments: int >= 1")', ('.Attr("segments: int >= 1")\n    .Attr("p: float = 2")'))
@@ -39,8 +39,8 @@ RACE = """};
         y(ids(i)) += std::pow(std::abs(x(i)), T(p_));
       }
     };
-    const auto& threads = *context->device()->tensorflow_cpu_worker_threads();
-    tensorflow::Shard(threads.num_threads, threads.workers, count, 50, add);
+    context->device()->tensorflow_cpu_worker_threads()->workers->ParallelFor(
+        count, 50, add);
     for (int s = 0; s < segments_; ++s) y(s) = std::pow(y(s), 1 / T(p_));
     return;
     """
@@ -101,8 +101,10 @@ WRONG = {
         ("five ids", edited(edits=[*EDITS, ("TF_RETURN_IF_ERROR(c->Merge(x, ids, &same));", "")])),
         # threads that divide the inputs
         ("which thread", edited(RACE)),
-        # the order of x instead of the members
-        ("p is 2", changed("members[k]", "k")),
+        (
+            "which shape",
+            edited(edits=[*EDITS, ("c->MakeShape({c->MakeDim(segments)})", "c->UnknownShape()")]),
+        ),
     ],
     2: [
         ("by which name", layer('@keras.saving.register_keras_serializable("segment_norm")', "")),
@@ -111,15 +113,16 @@ WRONG = {
         ("what does the file remember", layer("self.segments, self.p)", "self.segments)")),
         ("p is 2", layer("p=2.0", "p=1.0")),
         ("p is 2", layer('"segments": self.segments, ', "")),
-        ("trainable is lost", layer("**super().get_config(), ", "")),
+        ("is lost", layer("**super().get_config(), ", "")),
         ("segments is 5", layer("self.segments, self.p)", "4, self.p)")),
         (
-            "trainable is lost",
+            "is lost",
             layer("p=2.0, **options", "p=2.0, name=None, **options").replace(
                 "(**options)", "(name=name)"
             ),
         ),
         ("options", layer("p=2.0, **options", "p=2.0").replace("(**options)", "()")),
+        ("dtype", layer("p=2.0, **options", "p=2.0, dtype=None, **options")),
     ],
 }
 RIGHT = {

@@ -11,7 +11,7 @@
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/shape_inference.h"
-#include "tensorflow/core/util/work_sharder.h"
+#include "tensorflow/core/platform/threadpool.h"
 
 namespace {
 
@@ -61,7 +61,7 @@ class SegmentLogsumexpOp : public OpKernel {
                     ids_tensor.shape().DebugString())));
     const auto x = x_tensor.vec<T>();
     const auto ids = ids_tensor.vec<int32_t>();
-    const int64_t count = x.size();
+    const int64_t count = ids.size();
 
     // Check every id.
     for (int64_t i = 0; i < count; ++i) {
@@ -99,9 +99,9 @@ class SegmentLogsumexpOp : public OpKernel {
         y(s) = std::log(sum) + shift;
       }
     };
-    const auto& pool = *context->device()->tensorflow_cpu_worker_threads();
+    const auto* threads = context->device()->tensorflow_cpu_worker_threads();
     const int64_t cycles = 50 * (count / segments_ + 1);  // an output, roughly
-    tensorflow::Shard(pool.num_threads, pool.workers, segments_, cycles, work);
+    threads->workers->ParallelFor(segments_, cycles, work);
   }
 
  private:
