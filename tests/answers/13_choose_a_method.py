@@ -44,7 +44,7 @@ WRONG = {
         ("on a phone", CHOSEN + 'answers["b"] = "numpy_function"\n'),
         ("on a phone", CHOSEN + 'answers["b"] = "py_func"\n'),
         ("wait for it", CHOSEN + 'answers["c"] = "numpy_function"\n'),
-        ("trained", CHOSEN + 'answers["d"] = "py_func"\n'),
+        ("trained", CHOSEN + 'answers["d"] = "py_func, recursive"\n'),
         ("a million", CHOSEN + 'answers["e"] = "numpy_function"\n'),
         ("not in", CHOSEN + 'answers["d"] = "tf.numpy_function"\n'),
         ("e: ", CHOSEN + 'del answers["e"]\n'),
@@ -59,6 +59,18 @@ WRONG = {
         ),
         # the gradient is right for both
         ("recorded once", probe("return gradient(tf.function(way), x), [1, 1]")),
+        # by the name, and by what says nothing about noise
+        ("by_op is right", probe("return 'op' in way.__name__, True")),
+        (
+            "tf.random",
+            probe(
+                "try:",
+                "    tf.function(way, jit_compile=True)(x)",
+                "except Exception:",
+                "    return True, True",
+                "return False, True",
+            ),
+        ),
         # fails both: equal results wanted
         ("by_op is right", probe(STEP, "return step(x), step(x)")),
         ("'nope' is not defined", probe("return nope(way), True")),
@@ -87,10 +99,7 @@ WRONG = {
 }
 
 RIGHT = {
-    1: [
-        CHOSEN + "answers = dict(reversed(answers.items()))\n",
-        CHOSEN + 'answers["f"] = "no op"\n',
-    ],
+    1: [CHOSEN + 'answers["d"] = "py_func"\n', CHOSEN + 'answers["f"] = "no op"\n'],
     2: [
         probe(STEP, "return len({tuple(step(x).numpy()) for _ in range(5)}), 5"),
         probe(STEP, "return np.ptp([step(x) for _ in range(9)], axis=0) > 0, True"),
