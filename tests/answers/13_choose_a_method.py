@@ -59,21 +59,22 @@ WRONG = {
         ),
         # the gradient is right for both
         ("recorded once", probe("return gradient(tf.function(way), x), [1, 1]")),
-        # by the name, and by what says nothing about noise
+        # by the name
         ("by_op is right", probe("return 'op' in way.__name__, True")),
+        # one element that is new, the first one, the last one, or all that there is
+        ("every element", probe(STEP, "return np.allclose(step(x), step(x)), False")),
+        ("every element", probe(STEP, "return step(x)[0] != step(x)[0], True")),
+        ("every element", probe(STEP, "return step(x)[-1] != step(x)[-1], True")),
+        ("every element", probe(STEP, "z = tf.constant(0.0)", "return step(z) == step(z), False")),
+        # a look at the graph: is there no constant of the noise's shape?
         (
             "tf.random",
             probe(
-                "try:",
-                "    tf.function(way, jit_compile=True)(x)",
-                "except Exception:",
-                "    return True, True",
-                "return False, True",
+                "ops = tf.function(way).get_concrete_function(x).graph.get_operations()",
+                "shapes = [o.outputs[0].shape for o in ops if o.type == 'Const']",
+                "return x.shape in shapes, False",
             ),
         ),
-        # one element that is new, or the first one
-        ("every element", probe(STEP, "return np.allclose(step(x), step(x)), False")),
-        ("every element", probe(STEP, "return step(x)[0] != step(x)[0], True")),
         # fails both: equal results wanted
         ("by_op is right", probe(STEP, "return step(x), step(x)")),
         ("'nope' is not defined", probe("return nope(way), True")),
