@@ -1,4 +1,4 @@
-"""Lesson 14: starts its workers on this machine, and reads what they report."""
+"""Lesson 14: draws weights, starts workers on this machine, reads their reports."""
 
 import contextlib
 import json
@@ -10,7 +10,20 @@ import sys
 import tempfile
 from pathlib import Path
 
+import matplotlib.pyplot as plt
+
 PROGRAM = Path(__file__).with_name("lesson_14_worker.py")
+
+
+def draw_weights(models):
+    """A row for each model, by its name: the weights of its ten scores as pictures."""
+    _, axes = plt.subplots(len(models), 10, figsize=(7, 1.7))
+    for row, (name, weights) in zip(axes, models.items(), strict=True):
+        for ax, of_score in zip(row, weights.T, strict=True):
+            ax.imshow(of_score.reshape(28, 28), "gray", vmin=-0.2, vmax=0.2)
+            ax.set(xticks=[], yticks=[])
+        row[0].set_ylabel(name, fontsize="small")
+    plt.show()
 
 
 def configurations(count):

@@ -59,7 +59,9 @@ WRONG = {
     ],
     2: [
         ("two workers", clipped(SUM, CLIP, APPLY)),
-        ("two workers", clipped(CLIP, APPLY)),  # clips the parts
+        # each replica goes its own way
+        ("two workers", clipped(CLIP, "for w, change in zip(model.trainable_variables,"
+                                " dw): w.assign_sub(RATE * change)")),
         ("two workers", clipped(SUM, DIVIDE, CLIP, APPLY)),
         ("two workers", clipped(CLIP, SUM, DIVIDE, APPLY)),
         # clips the sum at what the parts would need
