@@ -1,4 +1,4 @@
-"""Lesson 14: draws weights, starts workers on this machine, reads their reports."""
+"""Lesson 14: draws images, starts workers on this machine, reads their reports."""
 
 import contextlib
 import json
@@ -9,20 +9,28 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 import matplotlib.pyplot as plt
+import numpy as np
 
 PROGRAM = Path(__file__).with_name("lesson_14_worker.py")
 
 
-def draw_weights(models):
-    """A row for each model, by its name: the weights of its ten scores as pictures."""
-    _, axes = plt.subplots(len(models), 10, figsize=(7, 1.7))
-    for row, (name, weights) in zip(axes, models.items(), strict=True):
-        for ax, of_score in zip(row, weights.T, strict=True):
-            ax.imshow(of_score.reshape(28, 28), "gray", vmin=-0.2, vmax=0.2)
-            ax.set(xticks=[], yticks=[])
-        row[0].set_ylabel(name, fontsize="small")
+class Report(NamedTuple):
+    """What a worker said: its losses by step, and its error or how it ended."""
+
+    losses: dict
+    error: str
+
+
+def draw_parts(parts):
+    """The images of each worker's part side by side, under its name."""
+    sizes = [len(images) for images in parts.values()]
+    _, axes = plt.subplots(1, len(parts), figsize=(5, 1.9), width_ratios=sizes)
+    for ax, (name, images) in zip(axes, parts.items(), strict=True):
+        ax.imshow(np.hstack(images.reshape(-1, 28, 28)), "gray")
+        ax.set(title=name, xticks=[], yticks=[])
     plt.show()
 
 
@@ -43,7 +51,7 @@ def run_workers(folder, crash_before=None):
     """Run two workers to their end; the first one may crash before a step.
 
     Returns:
-        For each the losses, a dict by step, and the name of its error or how it ended.
+        A report of each.
     """
     # On a machine of its own, a worker uses all GPUs. These two would compete for one.
     here = os.environ | {"CUDA_VISIBLE_DEVICES": "-1"}
@@ -67,7 +75,7 @@ def run_workers(folder, crash_before=None):
 
 
 def result(worker, said, log):
-    """The losses by step of a worker that has ended, and its error or how it ended."""
+    """The report of a worker that has ended."""
     worker.wait(timeout=500)
     said.seek(0)
     log.seek(0)
@@ -75,4 +83,4 @@ def result(worker, said, log):
     errors = re.findall(r"^[\w.]*?(\w+Error)\b", log.read().decode(), re.MULTILINE)
     failed = errors[-1] if errors else "ended without a message"
     losses = {report["step"]: report["loss"] for report in reports}
-    return losses, failed if worker.returncode else "no error"
+    return Report(losses, failed if worker.returncode else "no error")
