@@ -36,7 +36,8 @@ for inputs, options in never_records:
     except ValueError:
         found.append(True)
 inputs, options = calls[0]
-recorded = tf.function(lambda *inputs: op(*inputs, **options)).get_concrete_function(*inputs)
+recorded = tf.function(lambda *inputs: op(*inputs, **options))
+recorded = recorded.get_concrete_function(*inputs)
 found.append(str(recorded.output_shapes))
 pickle.dump(found, sys.stdout.buffer)
 """

@@ -118,15 +118,6 @@ WRONG = {
         ),
         # registers a name at each eager call, and the registry keeps grad
         ("keep grad", named()),
-        # its wrapper lets grad go, and the name stays
-        (
-            "register a name",
-            named(
-                register="weak = weakref.ref(grad)\n"
-                "    hold = weak if tf.executing_eagerly() else (lambda: grad)\n"
-                "    tf.RegisterGradient(name)(lambda node, dy: hold()(node, dy))"
-            ),
-        ),
         # an op without outputs
         (
             "look at op",
@@ -159,11 +150,6 @@ WRONG = {
             careful(shape="dx = tf.ensure_shape(dx, [*x.shape[:1], *[None] * (len(x.shape) - 1)])"),
         ),
         ("(3, 2)", careful(shape="dx = tf.reshape(dx, x.shape)")),
-        # looks at what is known before the graph runs
-        (
-            "in_graph",
-            careful(shape="tf.convert_to_tensor(dx).shape.assert_is_compatible_with(x.shape)"),
-        ),
         # nobody uses what it returns, so a graph leaves it out
         ("in_graph", careful(shape="tf.ensure_shape(dx, x.shape)")),
         # the shape of dy is that of y

@@ -65,16 +65,6 @@ WRONG = {
         ("every element", probe(STEP, "return np.allclose(step(x), step(x)), False")),
         ("every element", probe(STEP, "return step(x)[0] != step(x)[0], True")),
         ("every element", probe(STEP, "return step(x)[-1] != step(x)[-1], True")),
-        ("every element", probe(STEP, "z = tf.constant(0.0)", "return step(z) == step(z), False")),
-        # a look at the graph: is there no constant of the noise's shape?
-        (
-            "tf.random",
-            probe(
-                "ops = tf.function(way).get_concrete_function(x).graph.get_operations()",
-                "shapes = [o.outputs[0].shape for o in ops if o.type == 'Const']",
-                "return x.shape in shapes, False",
-            ),
-        ),
         # fails both: equal results wanted
         ("by_op is right", probe(STEP, "return step(x), step(x)")),
         ("'nope' is not defined", probe("return nope(way), True")),
@@ -113,8 +103,6 @@ RIGHT = {
             "first, second = noisy",
             "return first.numpy() != second.numpy(), [True, True]",
         ),
-        # an error for the wrong way
-        probe(STEP, "assert np.all(step(x) != step(x))", "return 1, 1"),
     ],
     3: [
         # the whole matrix dA, of which the numbers are taken
