@@ -8,7 +8,7 @@ for old, new in {edits!r}:
     assert norm.count(old) == 1 or old == "SegmentLogsumexp", old
     norm = norm.replace(old, new)
 norm = (norm[:norm.index("for (int64_t s = begin")] + {work!r}
-        + norm[norm.index("const auto* threads"):])
+        + norm[norm.index("const auto& pool"):])
 """
 NAME = "SegmentLogsumexp", "SegmentNorm"
 ATTR = ('.Attr("segments: int >= 1")', ('.Attr("segments: int >= 1")\n    .Attr("p: float = 2")'))
@@ -39,8 +39,8 @@ RACE = """};
         y(ids(i)) += std::pow(std::abs(x(i)), T(p_));
       }
     };
-    context->device()->tensorflow_cpu_worker_threads()->workers->ParallelFor(
-        count, 50, add);
+    const auto& threads = *context->device()->tensorflow_cpu_worker_threads();
+    tensorflow::Shard(threads.num_threads, threads.workers, count, 50, add);
     for (int s = 0; s < segments_; ++s) y(s) = std::pow(y(s), 1 / T(p_));
     return;
     """

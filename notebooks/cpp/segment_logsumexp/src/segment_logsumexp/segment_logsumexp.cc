@@ -11,7 +11,7 @@
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/shape_inference.h"
-#include "tensorflow/core/platform/threadpool.h"
+#include "tensorflow/core/util/work_sharder.h"
 
 namespace {
 
@@ -99,9 +99,9 @@ class SegmentLogsumexpOp : public OpKernel {
         y(s) = std::log(sum) + shift;
       }
     };
-    const auto* threads = context->device()->tensorflow_cpu_worker_threads();
+    const auto& pool = *context->device()->tensorflow_cpu_worker_threads();
     const int64_t cycles = 50 * (count / segments_ + 1);  // an output, roughly
-    threads->workers->ParallelFor(segments_, cycles, work);
+    tensorflow::Shard(pool.num_threads, pool.workers, segments_, cycles, work);
   }
 
  private:
