@@ -91,11 +91,14 @@ class Function:
         missing = []
         for (name, x), dx in zip(self.moved.items(), rows[0], strict=True):
             missing.append(np.full(flat([x]).size, dx is None))
-            if dx is not None and (dx.shape, dx.dtype) != (x.shape, x.dtype):
+            if dx is not None and dx.shape != x.shape:
                 raise ValueError(
                     f"{name}: the gradient has shape {dx.shape}, the input has "
-                    f"{x.shape}; they are {dx.dtype.name} and {x.dtype.name}; sum it "
-                    "over the axes that f broadcast")
+                    f"{x.shape}; sum it over the axes that f broadcast")
+            if dx is not None and dx.dtype != x.dtype:
+                raise ValueError(
+                    f"{name}: the gradient is {dx.dtype.name}, the input is "
+                    f"{x.dtype.name}")
         dense = [[tf.zeros_like(x) if dx is None else dx for x, dx in
                   zip(self.moved.values(), row, strict=True)] for row in rows]
         return np.stack(list(map(flat, dense))), np.concatenate(missing)
