@@ -76,7 +76,8 @@ REGISTER_KERNEL(float, double);
 REGISTER_KERNEL(double, double);
 
 // A gradient in C++, as a graph of one node: dx is ZeroOut of dy. The op
-// SymbolicGradient asks for it. A tape does not: leave it out of your own ops.
+// SymbolicGradient asks for it, a tape does not, and to load a second copy ends
+// the process: leave it out of your own ops.
 absl::Status ZeroOutGradient(const AttrSlice& /* of the op */,
                              FunctionDef* graph) {
   *graph = FunctionDefHelper::Define(

@@ -3,21 +3,26 @@
 It tries an op in a process of its own, as a wrong kernel may end the process.
 """
 
+import hashlib
 import os
-import shlex
 import signal
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 
-from utils import compile_command, gradient, load_op, tf
+from utils import gradient, load_op, tf
 
 TOP = Path(__file__).parents[1] / "cpp" / "zero_out.cc"  # its includes and usings
-MORE = "#include <algorithm>\n#include <cmath>\n#include <limits>\n#include <numeric>\n"
+MORE = """// Eigen, TensorFlow's library of arrays, looks at each index with this.
+#define EIGEN_INTERNAL_DEBUGGING
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+"""
 KERNELS = """
 #define REGISTER_KERNEL(type)                                  \\
   REGISTER_KERNEL_BUILDER(Name("Extremes")                     \\
@@ -34,7 +39,9 @@ VECTORS = (
     [0.1, 0.3, 0.3, 0.1],
     [np.inf, np.inf],
     [-np.inf, -np.inf],
-    [*range(300)],
+    [1, 1 + 1e-9, 1 - 1e-9],  # equal as floats
+    [1e300, 1e301],
+    [*range(70_000), -1],  # places that 16 bits do not hold
 )
 
 
@@ -86,18 +93,19 @@ def dx_of_extremes(grad):
 
 
 def load_extremes(code):
-    """Compile the op Extremes and load it: once in a process."""
-    with tempfile.TemporaryDirectory() as folder:
-        return load_op(written(code, folder))
+    """Compile the op Extremes and load it: once in a process.
 
-
-def written(code, folder):
-    """A C++ file of the interface and the kernel's class, and what belongs to them."""
+    The check and a later call compile it once, as it stays in load_op's cache.
+    """
     top = TOP.read_text("utf-8").split("// The interface")[0]
     top = top.replace("namespace {", "using namespace tensorflow;")
-    file = Path(folder, "extremes.cc")
-    file.write_text(f'{MORE}{top}\n#line 1 "answer"\n{code}\n{KERNELS}', "utf-8")
-    return file
+    text = f'{MORE}{top}\n#line 1 "answer"\n{code}\n{KERNELS}'
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    name = hashlib.sha256(text.encode()).hexdigest()[:20]
+    file = cache / "tensorflow-load-op" / name / "extremes.cc"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, "utf-8")
+    return load_op(file)
 
 
 def fault_of_extremes(code):
@@ -110,17 +118,11 @@ def fault_of_extremes(code):
         return f"C++ code is a text, not {type(code).__name__}"
     if "set_output" not in code:
         return "the shape function sets no output yet"
-    with tempfile.TemporaryDirectory() as folder:
-        file = written(code, folder)
-        # Eigen, TensorFlow's library of arrays, looks at each index with this option.
-        words = compile_command(TOP)
-        words = [*words[: words.index("-shared")], "-DEIGEN_INTERNAL_DEBUGGING"]
-        tried = subprocess.run(
-            [sys.executable, __file__, file],
-            env={**os.environ, "CXX": shlex.join(words), "XDG_CACHE_HOME": folder,
-                 "PYTHONPATH": os.pathsep.join(p or "." for p in sys.path)},
-            capture_output=True, text=True, errors="replace",
-        )  # fmt: skip
+    path = os.pathsep.join(folder or "." for folder in sys.path)
+    tried = subprocess.run(
+        [sys.executable, __file__], env={**os.environ, "PYTHONPATH": path},
+        input=code, capture_output=True, text=True, errors="replace",
+    )  # fmt: skip
     if tried.returncode == -signal.SIGALRM:
         return "stopped after 20 seconds: do your loops come to an end?"
     if tried.returncode < 0:
@@ -134,15 +136,13 @@ def first_fault(extremes):
     for dtype in "float64", "float32":
         for numbers in VECTORS:
             a = np.array(numbers, dtype)
-            x = tf.constant(numbers, dtype)  # not in NumPy's memory
-            shown = f"for x = {numbers[:4]} in {dtype}"
+            places = np.array([a.argmin(), a.argmax()])
+            first = ", ".join(map(str, numbers[:4])) + ", …" * (len(numbers) > 4)
+            shown = f"for x = [{first}] in {dtype}"
             try:
-                found = extremes(x)
+                found = extremes(a)
             except tf.errors.OpError as error:
                 return f"{shown}: {error.message.split('}} ')[-1]}"
-            if not np.array_equal(x, a):
-                return f"{shown}: it writes into its input"
-            places = np.array([a.argmin(), a.argmax()])
             for name, right in ("values", a[places]), ("places", places):
                 y = getattr(found, name).numpy()
                 if not np.array_equal(y, right):
@@ -150,11 +150,8 @@ def first_fault(extremes):
     for x in np.ones((2, 3)), np.ones(0), np.array(3.0):
         try:
             extremes(x)
-        except tf.errors.InvalidArgumentError:
+        except tf.errors.OpError:
             continue
-        except tf.errors.OpError as error:
-            return (f"{type(error).__name__} instead of InvalidArgumentError for an "
-                    f"input of shape {x.shape}")  # fmt: skip
         return f"the kernel takes an input of shape {x.shape}"
     for shape in [3], [1], [None], None:
         spec = tf.TensorSpec(shape, tf.float64)
@@ -178,7 +175,7 @@ def first_fault(extremes):
 
 if __name__ == "__main__":
     try:
-        module = load_op(sys.argv[1])
+        module = load_extremes(sys.stdin.read())
     except ValueError as error:
         print(error)
     else:

@@ -107,7 +107,6 @@ WRONG = {
             ),
         ),
         ("x = (4, 1, 3)", grad(HOT, "return hot[0] + hot[1]")),
-        ("x = (4, 1, 3)", grad(HOT, SUM.replace("dvalues", "abs(dvalues)"))),
         ("x = (4, 1, 3)", grad(HOT, "return dvalues[1] * hot[0] + dvalues[0] * hot[1]")),
         ("2 gradients for an op with one input", grad(HOT, SUM + ", None")),
         ("inf   2.", grad(HOT, SUM + " + 0 * x")),
@@ -142,6 +141,20 @@ WRONG = {
         (
             "x = [0.1, 0.3, 0.3, 0.1]",
             op(compute=REFUSED + ALLOCATED + FILLED.replace("> high", ">= high")),
+        ),
+        (
+            "x = [1, 1.000000001, 0.999999999] in float64: values [1.0, 1.0]",
+            op(
+                compute=REFUSED
+                + ALLOCATED
+                + FILLED.replace("(numbers(i) <", "(float(numbers(i)) < (float)").replace(
+                    "(numbers(i) >", "(float(numbers(i)) > (float)"
+                )
+            ),
+        ),
+        (
+            "x = [0, 1, 2, 3, …] in float64: places [4464, 69999]",
+            op(compute=REFUSED + ALLOCATED + FILLED.replace("= a;", "= short(a);")),
         ),
     ],
 }
