@@ -73,7 +73,7 @@ def call_on_phone(f, x):
     return phone.get_tensor(phone.get_output_details()[0]["index"])
 
 
-def call_times(functions, x, calls=100, rounds=41):
+def call_times(functions, x, calls=100, rounds=21):
     """Microseconds of one call inside a graph: `rounds` numbers for each function.
 
     A graph runs f(x) `calls` times, one after the other. Each round times all functions
