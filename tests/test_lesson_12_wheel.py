@@ -69,6 +69,12 @@ def test_ends_of_the_range_and_both_formats_of_models(installed):
         y = {NAME}(ends, [0, 1, 2, 3, 3, 5], segments=6)
         assert np.array_equal(y, [np.nan, np.inf, -np.inf, np.inf, -np.inf, 800],
                               equal_nan=True)
+        with tf.GradientTape() as tape:
+            x = tf.constant([np.inf, 1, -np.inf, -np.inf, -np.inf, -np.inf, 1])
+            tape.watch(x)
+            y = {NAME}(x, [0, 0, 0, 1, 1, 2, 2], segments=3)
+        dx = [np.nan, 0, 0, np.nan, np.nan, 0, 1]
+        assert np.array_equal(tape.gradient(y, x), dx, equal_nan=True)
         assert np.all({NAME}(ends[:0], [], 2) == [-np.inf] * 2)
         specs = [tf.TensorSpec([None], tf.float64), tf.TensorSpec([None], tf.int32)]
         model = tf.Module()
@@ -109,4 +115,4 @@ def test_another_tensorflow_is_refused_in_words(installed):
     """
     said = run(python, "-I", "-c", textwrap.dedent(code), cwd=own)
     assert f"built with TensorFlow {version('tensorflow')} " in said
-    assert "2.0.1 is installed" in said and f"build {NAME} anew" in said
+    assert "2.0.1 is installed" in said and f"rebuild {NAME}" in said

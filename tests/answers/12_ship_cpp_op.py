@@ -3,7 +3,7 @@ of another form."""
 
 CELLS = 0, 1  # the others build a wheel
 
-EDITED = """norm = Path(f"cpp/{{FILE}}").read_text("utf-8")
+EDITED = """norm = Path(f"cpp/{{PACKAGE}}/segment_logsumexp.cc").read_text("utf-8")
 for old, new in {edits!r}:
     assert norm.count(old) == 1 or old == "SegmentLogsumexp", old
     norm = norm.replace(old, new)
@@ -24,9 +24,7 @@ MEMBER = "  int segments_;", "  int segments_;\n  float p_;"
 EDITS = [NAME, ATTR, GET, POSITIVE, MEMBER]
 WORK = """for (int64_t s = begin; s < end; ++s) {
         double sum = 0;
-        for (int64_t k = starts[s]; k < starts[s + 1]; ++k) {
-          sum += std::pow(std::abs(double(x(members[k]))), p_);
-        }
+        for (int64_t i : members[s]) sum += std::pow(std::abs(double(x(i))), p_);
         y(s) = T(std::pow(sum, 1.0 / p_));
       }
     };
@@ -50,9 +48,9 @@ def edited(work=WORK, edits=EDITS):
     return EDITED.format(edits=edits, work=work)
 
 
-def changed(old, new):
+def changed(old, new, edits=EDITS):
     assert WORK.count(old) == 1, old
-    return edited(WORK.replace(old, new))
+    return edited(WORK.replace(old, new), edits)
 
 
 GIVEN = """def segment_norm(x, ids, segments, p=2.0):
@@ -88,7 +86,7 @@ WRONG = {
         ),
         ("not declared", edited(edits=[NAME, ATTR, GET])),
         # without the absolute value, the attribute
-        ("sign", changed("std::abs(double(x(members[k])))", "x(members[k])")),
+        ("sign", changed("std::abs(double(x(i)))", "x(i)")),
         ("p = 1", changed(", p_);", ", 2);")),
         # ids without a check
         (
@@ -96,7 +94,24 @@ WRONG = {
             edited(edits=[*EDITS, ("ids(i) >= 0 && ids(i) < segments_", "ids(i) == ids(i)")]),
         ),
         # no look at p; lengths that differ, in the kernel and the shape function
-        ("p = 0", edited(edits=[NAME, ATTR, GET, MEMBER])),
+        (
+            "p = nan",
+            edited(
+                edits=[
+                    *EDITS[:3],
+                    (POSITIVE[0], POSITIVE[1].replace("p_ > 0", "!(p_ <= 0)")),
+                    MEMBER,
+                ]
+            ),
+        ),
+        (
+            "too late",
+            changed(
+                "double sum = 0;",
+                "double sum = 0;" + POSITIVE[1].partition(";")[2],
+                edits=[NAME, ATTR, GET, MEMBER],
+            ),
+        ),
         ("five ids", edited(edits=[*EDITS, (" && x_tensor.shape() == ids_tensor.shape()", "")])),
         ("five ids", edited(edits=[*EDITS, ("TF_RETURN_IF_ERROR(c->Merge(x, ids, &same));", "")])),
         # threads that divide the inputs
@@ -110,6 +125,8 @@ WRONG = {
         ("by which name", layer('@keras.saving.register_keras_serializable("segment_norm")', "")),
         ("by which name", layer('("segment_norm")', "()")),
         ("what does the file remember", layer(', "p": self.p', "")),
+        ("two layers", layer("self.segments, self.p =", "self.segments, type(self).p =")),
+        ("p = 1.5", layer("segments, p\n", "segments, int(p) if p >= 1 else p\n")),
         ("what does the file remember", layer("self.segments, self.p)", "self.segments)")),
         ("p is 2", layer("p=2.0", "p=1.0")),
         ("p is 2", layer('"segments": self.segments, ', "")),
@@ -129,10 +146,9 @@ RIGHT = {
     1: [
         edited(),
         changed(
-            "for (int64_t k = starts[s]; k < starts[s + 1]; ++k) {\n          sum "
-            "+= std::pow(std::abs(double(x(members[k]))), p_);\n        }",
-            "int64_t k = starts[s];\n        while (k < starts[s + 1]) {\n"
-            "          const double a = std::fabs(x(members[k++]));\n"
+            "for (int64_t i : members[s]) sum += std::pow(std::abs(double(x(i))), p_);",
+            "for (size_t k = 0; k < members[s].size(); ++k) {\n"
+            "          const double a = std::fabs(x(members[s][k]));\n"
             "          if (a > 0) sum += std::exp(p_ * std::log(a));\n        }",
         ),
     ],

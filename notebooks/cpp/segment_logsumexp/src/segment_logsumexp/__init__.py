@@ -9,8 +9,8 @@ from .built_with import TENSORFLOW
 
 if tf.__version__ != TENSORFLOW:
     raise ImportError(
-        f"{__name__} was built with TensorFlow {TENSORFLOW} and fits no other, but "
-        f"{tf.__version__} is installed: install that one, or build {__name__} anew"
+        f"{__name__} was built with TensorFlow {TENSORFLOW} and works with no other, "
+        f"but {tf.__version__} is installed: install that one, or rebuild {__name__}"
     )
 
 [library] = Path(__file__).parent.glob("ops.*.so")
@@ -27,7 +27,8 @@ def segment_logsumexp(x, ids, segments, name=None):
         name: of the op in a graph.
 
     Returns:
-        A vector of x's dtype, with a gradient; -inf for a segment without members.
+        A vector of x's dtype; -inf for a segment without members. The gradient is nan
+        where x[i] is infinite and equal to the result of its segment.
     """
     return ops.segment_logsumexp(x, ids, segments=segments, name=name)
 

@@ -71,13 +71,9 @@ class SegmentLogsumexpOp : public OpKernel {
               "ids[", i, "] is ", ids(i), ", not in 0 to ", segments_ - 1)));
     }
 
-    // List the members of segment 0, then those of 1, and so on: those of s are
-    // members[starts[s]] up to, not including, members[starts[s + 1]].
-    std::vector<int64_t> starts(segments_ + 1, 0);
-    for (int64_t i = 0; i < count; ++i) ++starts[ids(i) + 1];
-    for (int s = 0; s < segments_; ++s) starts[s + 1] += starts[s];
-    std::vector<int64_t> members(count), next = starts;
-    for (int64_t i = 0; i < count; ++i) members[next[ids(i)]++] = i;
+    // For each segment, list the places of its numbers in x.
+    std::vector<std::vector<int64_t>> members(segments_);
+    for (int64_t i = 0; i < count; ++i) members[ids(i)].push_back(i);
 
     Tensor* y_tensor = nullptr;
     OP_REQUIRES_OK(context, context->allocate_output(
@@ -88,14 +84,10 @@ class SegmentLogsumexpOp : public OpKernel {
     auto work = [&](int64_t begin, int64_t end) {
       for (int64_t s = begin; s < end; ++s) {
         T largest = -std::numeric_limits<T>::infinity();
-        for (int64_t k = starts[s]; k < starts[s + 1]; ++k) {
-          largest = std::max(largest, x(members[k]));
-        }
+        for (int64_t i : members[s]) largest = std::max(largest, x(i));
         const T shift = std::isfinite(largest) ? largest : T(0);
         T sum = 0;
-        for (int64_t k = starts[s]; k < starts[s + 1]; ++k) {
-          sum += std::exp(x(members[k]) - shift);
-        }
+        for (int64_t i : members[s]) sum += std::exp(x(i) - shift);
         y(s) = std::log(sum) + shift;
       }
     };
