@@ -2,8 +2,6 @@
 
 import ast
 import re
-import signal
-import time
 from pathlib import Path
 
 import keras
@@ -11,42 +9,24 @@ import nbformat
 import pytest
 import tensorflow as tf
 
-from notebooks.modules import lesson_14
+from notebooks.modules import lesson_14, processes
 
 
-def started(folder):
-    """The ids of the processes that train in a folder, as Linux lists them."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            words = (entry / "cmdline").read_bytes().split(b"\0")
-        except OSError:  # it has ended meanwhile
-            continue
-        if str(folder).encode() in words:
-            found.append(int(entry.name))
-    return found
+def test_no_worker_outlives_an_interrupted_cell(tmp_path, monkeypatch):
+    started = []
 
+    def start(*args):
+        started.append(processes.start(*args))
+        return started[-1]
 
-@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="not on Linux")
-def test_no_worker_outlives_an_interrupted_cell(tmp_path):
-    seen = []
-
-    def interrupt(*_):
-        seen.extend(started(tmp_path))
+    def interrupt(_):
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, 2)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            lesson_14.run_workers(tmp_path)
-    finally:
-        signal.signal(signal.SIGALRM, before)
-    assert len(seen) == 2
-    end = time.monotonic() + 10
-    while started(tmp_path) and time.monotonic() < end:
-        time.sleep(0.1)
-    assert not started(tmp_path)
+    monkeypatch.setattr(lesson_14, "start", start)
+    monkeypatch.setattr(lesson_14, "report", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        lesson_14.run_workers(tmp_path)
+    assert [process.is_alive() for process, _ in started] == [False, False]
 
 
 def test_a_worker_that_fails_names_its_error(tmp_path, monkeypatch):

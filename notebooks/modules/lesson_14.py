@@ -2,19 +2,17 @@
 
 import contextlib
 import json
-import os
-import re
 import socket
-import subprocess
-import sys
-import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
 
+from .processes import load_early, run_program, start
+
 PROGRAM = Path(__file__).with_name("lesson_14_worker.py")
+load_early()  # the workers come late in the lesson
 
 
 class Report(NamedTuple):
@@ -53,34 +51,26 @@ def run_workers(folder, crash_before=None):
     Returns:
         A report of each.
     """
-    # On a machine of its own, a worker uses all GPUs. These two would compete for one.
-    here = os.environ | {"CUDA_VISIBLE_DEVICES": "-1"}
+    crash = [] if crash_before is None else [str(crash_before)]
     with contextlib.ExitStack() as stack:
-        workers = []
+        connections = []
         for index, config in enumerate(configurations(2)):
-            command = [sys.executable, str(PROGRAM), str(folder)]
-            if index == 0 and crash_before is not None:
-                command.append(str(crash_before))
-            said, log = (stack.enter_context(tempfile.TemporaryFile()) for _ in "12")
-            worker = subprocess.Popen(
-                command,
-                env=here | {"TF_CONFIG": json.dumps(config)},
-                stdout=said,
-                stderr=log,
-            )
-            stack.callback(worker.wait)
-            stack.callback(worker.kill)
-            workers.append((worker, said, log))
-        return [result(*worker) for worker in workers]
+            arguments = [str(folder), *(crash if index == 0 else [])]
+            # On a machine of its own, a worker uses all GPUs. These two would compete.
+            here = {"TF_CONFIG": json.dumps(config), "CUDA_VISIBLE_DEVICES": "-1"}
+            process, connection = start(run_program, PROGRAM, arguments, here)
+            stack.callback(process.join)
+            stack.callback(process.kill)
+            connections.append(connection)
+        return [report(connection) for connection in connections]
 
 
-def result(worker, said, log):
-    """The report of a worker that has ended."""
-    worker.wait(timeout=500)
-    said.seek(0)
-    log.seek(0)
-    reports = [json.loads(line) for line in said]
-    errors = re.findall(r"^[\w.]*?(\w+Error)\b", log.read().decode(), re.MULTILINE)
-    failed = errors[-1] if errors else "ended without a message"
-    losses = {report["step"]: report["loss"] for report in reports}
-    return Report(losses, failed if worker.returncode else "no error")
+def report(connection):
+    """What a worker sends until it ends."""
+    printed, error = "", "ended without a message"
+    with contextlib.suppress(EOFError):
+        while isinstance(said := connection.recv(), str):
+            printed += said
+        error = said[0] or "no error"
+    reports = map(json.loads, printed.splitlines())
+    return Report({each["step"]: each["loss"] for each in reports}, error)

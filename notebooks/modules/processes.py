@@ -1,4 +1,4 @@
-"""Processes for lesson 13 and the tests, in which TensorFlow is loaded already.
+"""Processes for lessons 13 and 14 and the tests, in which TensorFlow is loaded already.
 
     def answer(connection):
         connection.send(connection.recv() + 1)
@@ -13,8 +13,11 @@ its own devices, graphs and table of Python functions.
 """
 
 import atexit
+import contextlib
+import io
 import multiprocessing
 import os
+import runpy
 import sys
 import threading
 
@@ -53,6 +56,24 @@ def load_early():
 
         with stderr_held_back():
             forkserver.ensure_running()
+
+
+def run_program(connection, path, arguments, environment):
+    """A target for `start`: runs a program as `python path arguments` would.
+
+    Sends each piece of text that it prints, then (error,), its name or None.
+    """
+    os.environ.update(environment)
+    sys.argv = [str(path), *arguments]
+    printed = io.TextIOBase()
+    printed.write = connection.send
+    try:
+        with contextlib.redirect_stdout(printed):
+            runpy.run_path(str(path), run_name="__main__")
+        connection.send((None,))
+    except Exception as error:
+        connection.send((type(error).__name__,))
+    connection.poll(None)  # others may still need what it serves
 
 
 def end_with_parent():

@@ -1,7 +1,7 @@
 """Answers to the exercises of lesson 14: wrong ones with a word of the hint, right ones
 of another form."""
 
-CELLS = range(7)  # the others train, start workers or draw
+CELLS = [0, 1, 2, 3, 5, 6, 7]  # the others train, start workers or draw
 
 HEAD = "def weighted_step(x, t, model, optimizer):\n"
 WEIGHTS = "weights = 1 + 2 * (t[:, 8] + t[:, 9])"
@@ -47,9 +47,9 @@ WRONG = {
         # by the number of images
         ("one worker", weighted("rows = rows_of_batch(x)", loss="tf.nn."
          "compute_average_loss(weights * losses, global_batch_size=rows)")),
-        # the mean of means
-        ("two workers", weighted(loss="tf.reduce_sum(weights * losses)"
-         " / tf.reduce_sum(weights) / context.num_replicas_in_sync")),
+        # unequal shapes; the answers after it are judged as ever
+        ("two workers", weighted(TOTAL.replace("tf.reduce_sum(weights)", "weights"),
+         loss="tf.reduce_sum(weights * losses) / tf.reduce_sum(total)")),
         ("two workers", weighted(MEAN, loss="tf.reduce_sum(weights * losses) / total")),
         # the right loss, and a gradient that is summed twice
         ("two workers", weighted(TOTAL, loss="tf.reduce_sum(weights * losses) / total",
@@ -71,7 +71,9 @@ WRONG = {
         ("one worker", clipped(SUM, "norm = tf.linalg.global_norm(dw)",
                                "dw = [2 * part / norm for part in dw]", DIVIDE, APPLY)),
         ("one worker", clipped(APPLY)),
-        ("one worker", clipped(SUM, DIVIDE, APPLY)),
+        # W and b each on its own
+        ("one worker", clipped(SUM, "dw = [tf.clip_by_norm(part, 2.0) for part in dw]",
+                               DIVIDE, APPLY)),
         ("one worker", clipped(SUM, CLIP, "dw = [part / 2 for part in dw]", APPLY)),
         ("one worker", clipped(SUM, CLIP, DIVIDE)),
     ],
@@ -97,7 +99,7 @@ RIGHT = {
         clipped("total = context.all_reduce('SUM', dw)",
                 "scale = tf.minimum(1.0, 2 / tf.linalg.global_norm(total))",
                 "dw = [part * scale for part in dw]", APPLY),
-        clipped(SUM, "dw = [tf.clip_by_norm(part, 2.0) for part in dw]",
+        clipped(SUM, CLIP,
                 "first = context.replica_id_in_sync_group == 0",
                 "dw = [part if first else 0 * part for part in dw]", APPLY),
     ],
