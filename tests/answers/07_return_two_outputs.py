@@ -41,13 +41,12 @@ VECTORS = """
 """
 
 
-def op(shapes=VECTORS, compute=REFUSED + ALLOCATED + FILLED, before=""):
+def op(shapes=VECTORS, compute=REFUSED + ALLOCATED + FILLED):
     return f"""{HEAD}
     .SetShapeFn([](InferenceContext* c) {{
 {shapes}
       return absl::OkStatus();
     }});
-{before}
 template <typename T>
 class ExtremesOp : public OpKernel {{
  public:
@@ -60,6 +59,13 @@ class ExtremesOp : public OpKernel {{
 }};
 '''
 """
+
+
+def filled(*changes):
+    compute = REFUSED + ALLOCATED + FILLED
+    for old, new in changes:
+        compute = compute.replace(old, new)
+    return op(compute=compute)
 
 
 def grad(*lines, arguments="op, dvalues, dplaces"):
@@ -77,19 +83,18 @@ SUM = "return dvalues[0] * hot[0] + dvalues[1] * hot[1]"
 
 
 def rule(returned):
-    return f"def none_arrives(recorded, all_inside, float_indices):\n    return {returned}"
+    return f"def none_arrives(function, outer, floats):\n    return {returned}"
 
 
 WRONG = {
     1: [
-        ("(True, False, True): what does the tape see", rule("recorded")),
-        ("(False, False, False)", rule("not float_indices")),
-        ("(True, True, False)", rule("recorded and not all_inside and not float_indices")),
-        ("(False, True, False)", rule("(recorded or all_inside) and not float_indices")),
-        ("(False, False, False)", rule("'None' if recorded else 'zeros'")),
+        ("2 of the 8 cases", rule("function")),
+        ("2 of the 8 cases", rule("not floats")),
+        ("1 of the 8 cases", rule("function and not outer and not floats")),
+        ("1 of the 8 cases", rule("(function or outer) and not floats")),
+        ("8 of the 8 cases", rule("'None' if function else 'zeros'")),
     ],
     2: [
-        ("takes 2 positional arguments but 3 were given", grad(HOT, SUM, arguments="op, dvalues")),
         ("what is dplaces", grad(HOT, SUM + " + 0 * tf.cast(dplaces[0], x.dtype)")),
         (
             "x = (5, 1, 5, 1)",
@@ -106,63 +111,46 @@ WRONG = {
                 "return tf.where(k == places[1], dvalues[1], low)",
             ),
         ),
-        ("x = (4, 1, 3)", grad(HOT, "return hot[0] + hot[1]")),
         ("x = (4, 1, 3)", grad(HOT, "return dvalues[1] * hot[0] + dvalues[0] * hot[1]")),
-        ("2 gradients for an op with one input", grad(HOT, SUM + ", None")),
+        ("1 gradients, but returned 2", grad(HOT, SUM + ", None")),
         ("inf   2.", grad(HOT, SUM + " + 0 * x")),
         ("inf   2.", grad(HOT, "dvalues = tf.cast(tf.cast(dvalues, tf.float32), x.dtype)", SUM)),
         ("x = (4, 1, 3)", grad("hot = tf.one_hot(places, x.shape[0], dtype=x.dtype)", SUM)),
         ("float32", grad("hot = tf.one_hot(places, tf.size(x), dtype=tf.float64)", SUM)),
-        ("float32", grad("hot = tf.one_hot(places, 3, dtype=x.dtype)", SUM)),
     ],
     3: [
         (
-            "x of shape (3,), values has the shape (3,)",
-            op(shapes="      c->set_output(0, c->input(0));\n      c->set_output(1, c->input(0));"),
+            "x of shape [3] gives values of (3,)",
+            op(shapes=VECTORS.replace("c->Vector(2)", "vector")),
         ),
         (
-            "the shape function takes",
-            op(
-                shapes="      c->set_output(0, c->Vector(2));\n"
-                "      c->set_output(1, c->Vector(2));"
-            ),
+            "the shape function takes an input of shape (2, 2, 2)",
+            op(shapes=VECTORS.replace("TF_", "if (c->Rank(c->input(0)) < 3) TF_")),
+        ),
+        (
+            "the kernel takes an input of shape (2, 2, 2)",
+            filled(("x.vec", "x.flat"), ("dims() == 1", "dims() % 2")),
         ),
         ("ends the process", op(compute=ALLOCATED + FILLED)),
         (
             "x = [-inf, -inf] in float64: values [-inf, -1.79",
-            op(
-                compute=REFUSED
-                + ALLOCATED
-                + FILLED.replace(
-                    "high = numbers(0)", "high = std::numeric_limits<T>::lowest()"
-                ).replace("i = 1", "i = 0")
+            filled(
+                ("high = numbers(0)", "high = std::numeric_limits<T>::lowest()"), ("i = 1", "i = 0")
             ),
         ),
-        (
-            "x = [0.1, 0.3, 0.3, 0.1]",
-            op(compute=REFUSED + ALLOCATED + FILLED.replace("> high", ">= high")),
-        ),
+        ("x = [0.1, 0.3, 0.3, 0.1]", filled(("> high", ">= high"))),
         (
             "x = [1, 1.000000001, 0.999999999] in float64: values [1.0, 1.0]",
-            op(
-                compute=REFUSED
-                + ALLOCATED
-                + FILLED.replace("(numbers(i) <", "(float(numbers(i)) < (float)").replace(
-                    "(numbers(i) >", "(float(numbers(i)) > (float)"
-                )
+            filled(
+                ("(numbers(i) <", "(float(numbers(i)) < (float)"),
+                ("(numbers(i) >", "(float(numbers(i)) > (float)"),
             ),
         ),
-        (
-            "x = [0, 1, 2, 3, …] in float64: places [4464, 69999]",
-            op(compute=REFUSED + ALLOCATED + FILLED.replace("= a;", "= short(a);")),
-        ),
+        ("x = [0, 1, 2, 3, …] in float64: places [4464, 69999]", filled(("= a;", "= short(a);"))),
     ],
 }
 RIGHT = {
-    1: [
-        rule("np.bool_(recorded > float_indices)"),
-        rule("(recorded, float_indices) == (True, False)"),
-    ],
+    1: [rule("np.bool_(function > floats)"), rule("(function, floats) == (True, False)")],
     2: [
         grad("return tf.scatter_nd(places[:, None], dvalues, tf.shape(x))"),
         grad("return tf.IndexedSlices(dvalues, places, tf.shape(x))"),
@@ -204,32 +192,13 @@ RIGHT = {
     k->vec<int>()(1) = *b;
 """,
         ),
-        op(
-            before="#include <array>",
-            compute="""
-    if (!tensorflow::TensorShapeUtils::IsVector(x.shape()) || !x.dim_size(0)) {
-      context->CtxFailure(absl::InvalidArgumentError("a vector, please"));
-      return;
-    }
-"""
-            + ALLOCATED
-            + """
-    auto numbers = x.vec<T>();
-    std::array<T, 2> extremes = {numbers(0), numbers(0)};
-    values->vec<T>().setConstant(numbers(0));
-    places->vec<int32_t>() = places->vec<int32_t>().constant(0);
-    for (int i = x.NumElements() - 1; i >= 0; --i) {
-      if (numbers(i) <= extremes[0]) {
-        extremes[0] = numbers(i);
-        places->vec<int32_t>()(0) = i;
-      }
-      if (numbers(i) >= extremes[1]) {
-        extremes[1] = numbers(i);
-        places->vec<int32_t>()(1) = i;
-      }
-    }
-    for (int i = 0; i < 2; ++i) values->vec<T>()(i) = extremes[i];
-""",
+        filled(
+            ("x.dims() == 1", "tensorflow::TensorShapeUtils::IsVector(x.shape())"),
+            ("i = 1; i < numbers.size(); ++i", "i = numbers.size() - 1; i >= 0; --i"),
+            ("< low", "<= low"),
+            ("> high", ">= high"),
+            ("values->vec<T>()(0) = low", "values->vec<T>().setConstant(low)"),
+            ("<int32_t>()(0) = a", "<int>() = places->vec<int>().constant(a)"),
         ),
     ],
 }
