@@ -97,6 +97,11 @@ def test_ends_of_the_range_and_both_formats_of_models(installed):
         assert model.predict(many, verbose=0).shape == (12,)
         model.compile(jit_compile=True)
         assert not model.jit_compile
+        try:
+            tf.function(lambda: {NAME}.{NAME}(x, ids, 3), jit_compile=True)()
+            raise AssertionError("XLA compiled an op that it does not know")
+        except tf.errors.InvalidArgumentError as error:
+            assert "Detected unsupported operations" in str(error)
     """
     for code in save, load:
         run(python, "-I", "-c", textwrap.dedent(code), cwd=own)

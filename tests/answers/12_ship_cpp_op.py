@@ -11,17 +11,16 @@ norm = (norm[:norm.index("for (int64_t s = begin")] + {work!r}
         + norm[norm.index("const auto& pool"):])
 """
 NAME = "SegmentLogsumexp", "SegmentNorm"
-ATTR = ('.Attr("segments: int >= 1")', ('.Attr("segments: int >= 1")\n    .Attr("p: float = 2")'))
+ATTR = '.Attr("segments: int >= 1")', '.Attr("segments: int >= 1")\n    . Attr("p: float = 2")'
 GET = (
     "&segments_));\n  }",
-    ('&segments_));\n    OP_REQUIRES_OK(context, context->GetAttr("p", &p_));\n  }'),
+    '&segments_));\n    OP_REQUIRES_OK(context, context->GetAttr("p", &p_));\n  }',
 )
 POSITIVE = (
     '("p", &p_));',
     '("p", &p_));\n    OP_REQUIRES(context, p_ > 0, absl::InvalidArgumentError("p"));',
 )
 MEMBER = "  int segments_;", "  int segments_;\n  float p_;"
-EDITS = [NAME, ATTR, GET, POSITIVE, MEMBER]
 WORK = """for (int64_t s = begin; s < end; ++s) {
         double sum = 0;
         for (int64_t i : members[s]) sum += std::pow(std::abs(double(x(i))), p_);
@@ -29,28 +28,39 @@ WORK = """for (int64_t s = begin; s < end; ++s) {
       }
     };
     """
-
 RACE = """};
     y.setZero();
     auto add = [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        y(ids(i)) += std::pow(std::abs(x(i)), T(p_));
-      }
+      for (int64_t i = begin; i < end; ++i) y(ids(i)) += std::pow(std::abs(x(i)), p_);
     };
     const auto& threads = *context->device()->tensorflow_cpu_worker_threads();
     tensorflow::Shard(threads.num_threads, threads.workers, count, 50, add);
-    for (int s = 0; s < segments_; ++s) y(s) = std::pow(y(s), 1 / T(p_));
+    for (int s = 0; s < segments_; ++s) y(s) = std::pow(y(s), 1 / p_);
     return;
     """
+TOO_LATE = """if (!(p_ > 0)) {
+          context->SetStatus(absl::InvalidArgumentError("p"));
+          return;
+        }
+        double sum"""
+IN_COMPUTE = (
+    "    // Check every id.",
+    """auto require = [&](bool right, const char* what) {
+      OP_REQUIRES(context, right, absl::InvalidArgumentError(what));
+    };
+    require(p_ > 0, "p");
+    if (!context->status().ok()) return;""",
+)
 
 
-def edited(work=WORK, edits=EDITS):
-    return EDITED.format(edits=edits, work=work)
+def edited(*more, without=(), work=WORK):
+    edits = [edit for edit in (NAME, ATTR, GET, POSITIVE, MEMBER) if edit not in without]
+    return EDITED.format(edits=[*edits, *more], work=work)
 
 
-def changed(old, new, edits=EDITS):
+def changed(old, new, *more, **options):
     assert WORK.count(old) == 1, old
-    return edited(WORK.replace(old, new), edits)
+    return edited(*more, work=WORK.replace(old, new), **options)
 
 
 GIVEN = """def segment_norm(x, ids, segments, p=2.0):
@@ -79,77 +89,56 @@ def layer(old="", new=""):
 
 WRONG = {
     1: [
-        ("not yet an attribute", edited(edits=[NAME, GET, MEMBER])),
-        (
-            "missing 1 required",
-            edited(edits=[NAME, (ATTR[0], ATTR[1].replace(" = 2", "")), GET, MEMBER]),
-        ),
-        ("not declared", edited(edits=[NAME, ATTR, GET])),
-        # without the absolute value, the attribute
+        ("not yet an attribute", edited(without=[ATTR])),
+        ("missing 1 required", edited(("float = 2", "float"))),
+        ("not declared", edited(without=[MEMBER])),
         ("sign", changed("std::abs(double(x(i)))", "x(i)")),
         ("p = 1", changed(", p_);", ", 2);")),
-        # ids without a check
-        (
-            "where nothing is",
-            edited(edits=[*EDITS, ("ids(i) >= 0 && ids(i) < segments_", "ids(i) == ids(i)")]),
-        ),
-        # no look at p; lengths that differ, in the kernel and the shape function
-        (
-            "p = nan",
-            edited(
-                edits=[
-                    *EDITS[:3],
-                    (POSITIVE[0], POSITIVE[1].replace("p_ > 0", "!(p_ <= 0)")),
-                    MEMBER,
-                ]
-            ),
-        ),
-        (
-            "too late",
-            changed(
-                "double sum = 0;",
-                "double sum = 0;" + POSITIVE[1].partition(";")[2],
-                edits=[NAME, ATTR, GET, MEMBER],
-            ),
-        ),
-        ("five ids", edited(edits=[*EDITS, (" && x_tensor.shape() == ids_tensor.shape()", "")])),
-        ("five ids", edited(edits=[*EDITS, ("TF_RETURN_IF_ERROR(c->Merge(x, ids, &same));", "")])),
-        # threads that divide the inputs
-        ("which thread", edited(RACE)),
-        (
-            "which shape",
-            edited(edits=[*EDITS, ("c->MakeShape({c->MakeDim(segments)})", "c->UnknownShape()")]),
-        ),
+        ("where nothing is", edited(("ids(i) >= 0 && ids(i) < segments_", "ids(i) == ids(i)"))),
+        ("-1 and nan", edited(("p_ > 0", "!(p_ <= 0)"))),
+        ("too late", changed("double sum", TOO_LATE, without=[POSITIVE])),
+        # lengths that differ, in the kernel and in the shape function
+        ("five ids", edited((" && x_tensor.shape() == ids_tensor.shape()", ""))),
+        ("five ids", edited(("TF_RETURN_IF_ERROR(c->Merge(x, ids, &same));", ""))),
+        ("which thread", edited(work=RACE)),  # threads that divide the inputs
+        ("which thread", edited(work=WORK + "work(0, segments_);\n    return;\n    ")),
+        ("which shape", edited(("c->MakeShape({c->MakeDim(segments)})", "c->UnknownShape()"))),
     ],
     2: [
         ("by which name", layer('@keras.saving.register_keras_serializable("segment_norm")', "")),
         ("by which name", layer('("segment_norm")', "()")),
         ("what does the file remember", layer(', "p": self.p', "")),
         ("two layers", layer("self.segments, self.p =", "self.segments, type(self).p =")),
-        ("p = 1.5", layer("segments, p\n", "segments, int(p) if p >= 1 else p\n")),
+        ("p = 1.537", layer("segments, p\n", "segments, round(p, 1)\n")),
         ("what does the file remember", layer("self.segments, self.p)", "self.segments)")),
         ("p is 2", layer("p=2.0", "p=1.0")),
         ("p is 2", layer('"segments": self.segments, ', "")),
-        ("is lost", layer("**super().get_config(), ", "")),
         ("segments is 5", layer("self.segments, self.p)", "4, self.p)")),
+        # options swallowed, not taken, one kept back
         (
             "is lost",
-            layer("p=2.0, **options", "p=2.0, name=None, **options").replace(
-                "(**options)", "(name=name)"
+            layer(
+                "__init__(**options)",
+                "__init__(**{k: options[k] for k in ('name', 'trainable', 'dtype') if k in options})",
             ),
         ),
         ("options", layer("p=2.0, **options", "p=2.0").replace("(**options)", "()")),
-        ("dtype", layer("p=2.0, **options", "p=2.0, dtype=None, **options")),
+        ("is lost", layer("p=2.0, **options", "p=2.0, dtype=None, **options")),
+        (
+            "is lost",
+            layer(
+                "**super().get_config(), ",
+                "'name': self.name, 'trainable': self.trainable, 'dtype': self.dtype, ",
+            ),
+        ),
     ],
 }
 RIGHT = {
     1: [
-        edited(),
+        edited(IN_COMPUTE, without=[POSITIVE]),
         changed(
-            "for (int64_t i : members[s]) sum += std::pow(std::abs(double(x(i))), p_);",
-            "for (size_t k = 0; k < members[s].size(); ++k) {\n"
-            "          const double a = std::fabs(x(members[s][k]));\n"
-            "          if (a > 0) sum += std::exp(p_ * std::log(a));\n        }",
+            "sum += std::pow(std::abs(double(x(i))), p_);",
+            "if (x(i) != 0) sum += std::exp(p_ * std::log(std::fabs(double(x(i)))));",
         ),
     ],
     2: [
