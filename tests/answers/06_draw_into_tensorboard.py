@@ -102,7 +102,7 @@ WRONG = {
             "n is not known",
             limit("tf.stack([tf.clip_by_norm(dy[k], longest) for k in range(dy.shape[0])])"),
         ),
-        ("n is 3", limit("tf.stack([tf.clip_by_norm(dy[k], longest) for k in range(5)])")),
+        ("n is 3", limit("tf.stack([tf.clip_by_norm(dy[k], longest) for k in range(6)])")),
         ("as it arrives", limit("dy", f"dy = {RIGHT_ROWS}", "show(dy)")),
         ("as it arrives", limit(RIGHT_ROWS, "if tf.executing_eagerly(): show(dy)")),
         ("as it arrives", limit(RIGHT_ROWS, then="show(dy)")),
