@@ -106,6 +106,7 @@ WRONG = {
         ("as it arrives", limit("dy", f"dy = {RIGHT_ROWS}", "show(dy)")),
         ("as it arrives", limit(RIGHT_ROWS, "if tf.executing_eagerly(): show(dy)")),
         ("as it arrives", limit(RIGHT_ROWS, then="show(dy)")),
+        ("as it arrives", limit(RIGHT_ROWS, "py_func(lambda v: show(v), [dy], [])")),
     ],
 }
 RIGHT = {
