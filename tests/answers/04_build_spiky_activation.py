@@ -31,7 +31,7 @@ WRONG = {
         ("promise", gate("0.75 - tf.cast(r >= 0.26, x.dtype)")),
         ("promise", gate("tf.cast((x >= 0) & (x < 0.25), x.dtype) - 0.25")),
         ("promise", gate("0.75 - tf.cast((r >= 0.25) | (r < 0.1), x.dtype)")),
-        ("in float32", gate("np.float64(0.75) - tf.cast(r >= 0.25, 'float64')")),
+        ("not yet", gate("np.float64(0.75) - tf.cast(r >= 0.25, 'float64')")),
     ],
     2: [
         ("what does it promise", neuron(f"dy * {INSIDE}")),
@@ -47,7 +47,7 @@ WRONG = {
 }
 RIGHT = {
     1: [
-        gate("tf.where(r < 0.25, 0.75 + 0 * x, -0.25)"),
+        gate("tf.where(r < 0.25, 0.75, -0.25)"),
         gate(
             "(f := -tf.cast(r >= 0.25, x.dtype)) - np.mean("
             "-1.0 * (np.linspace(0, 1, 1001) >= 0.25)).astype(f.dtype.name)"
