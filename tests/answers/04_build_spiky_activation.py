@@ -4,12 +4,17 @@ of another form."""
 CELLS = 0, 1, 2, 3
 
 
-def gate(slope):
+def differences(slope, op="with_slope(func, slope)"):
     return f"""
-def gate_slope(x):
-    r = tf.math.floormod(x, 1)
-    return {slope}
+def by_difference(func, h):
+    def slope(x):
+        return {slope}
+    return {op}
 """
+
+
+def by_numpy(slope):
+    return differences(f"py_func(lambda x: {slope}, [x], like(x))")
 
 
 def neuron(grad, value="tf.cast(x > 0.5, x.dtype)"):
@@ -24,35 +29,44 @@ INSIDE = "tf.cast(tf.abs(x - 0.5) < 1, x.dtype)"
 
 WRONG = {
     1: [
-        ("promise", gate("-tf.cast(r >= 0.25, x.dtype)")),  # without the constant
-        ("promise", gate("0.5 - tf.cast(r >= 0.25, x.dtype)")),
-        ("promise", gate("-0.75 - tf.cast(r >= 0.25, x.dtype)")),
-        ("promise", gate("tf.cast(r >= 0.25, x.dtype) - 0.75")),
-        ("promise", gate("0.75 - tf.cast(r >= 0.26, x.dtype)")),
-        ("promise", gate("tf.cast((x >= 0) & (x < 0.25), x.dtype) - 0.25")),
-        ("promise", gate("0.75 - tf.cast((r >= 0.25) | (r < 0.1), x.dtype)")),
-        ("not yet", gate("np.float64(0.75) - tf.cast(r >= 0.25, 'float64')")),
+        ("dy is 3", by_numpy("(func(x + h) - func(x - h)) / h")),
+        ("dy is 3", by_numpy("(func(x + h) - func(x - h)) / 2")),
+        ("dy is 3", by_numpy("(func(x + h) - func(x)) / h")),
+        ("dy is 3", by_numpy("(func(x - h) - func(x + h)) / (2 * h)")),
+        ("dy is 3", by_numpy("np.abs(func(x + h) - func(x - h)) / (2 * h)")),
+        ("dy is 3", by_numpy("np.float64(func(x + 0.5) - func(x - 0.5))")),
+        ("not yet", differences("(func(x + h) - func(x - h)) / (2 * h)")),
+        ("returns", differences("0 * x", "with_slope(lambda x: x, slope)")),
     ],
     2: [
-        ("what does it promise", neuron(f"dy * {INSIDE}")),
-        ("what does it promise", neuron("dy * tf.cast(tf.abs(x - 0.5) < 2, x.dtype) / 4")),
-        ("for which x", neuron("dy * tf.cast(tf.abs(x - 0.5) < 0.95, x.dtype) / 2")),
-        ("for which x", neuron("dy * tf.cast(tf.abs(x) < 1, x.dtype) / 2")),
-        ("did you use dy", neuron(f"{INSIDE} / 2")),
-        ("did you use dy", neuron(f"tf.reduce_mean(dy) * {INSIDE} / 2")),
-        ("did you use dy", neuron(f"tf.abs(dy) * {INSIDE} / 2")),
+        ("which x", neuron(f"dy * {INSIDE}")),
+        ("which x", neuron("dy * tf.cast(tf.abs(x - 0.5) < 2, x.dtype) / 4")),
+        ("which x", neuron("dy * tf.cast(tf.abs(x - 0.5) < 0.95, x.dtype) / 2")),
+        ("which x", neuron("dy * tf.cast(tf.abs(x) < 1, x.dtype) / 2")),
+        ("Did you use dy", neuron(f"{INSIDE} / 2")),
+        ("Did you use dy", neuron(f"tf.reduce_mean(dy) * {INSIDE} / 2")),
         ("1 if x > 1/2", neuron(f"dy * {INSIDE} / 2", "tf.cast(x >= 0.5, x.dtype)")),
         ("floats: 1", neuron(f"dy * {INSIDE} / 2", "tf.where(x > 0.5, 1, 0)")),
     ],
 }
 RIGHT = {
     1: [
-        gate("tf.where(r < 0.25, 0.75, -0.25)"),
-        gate(
-            "(f := -tf.cast(r >= 0.25, x.dtype)) - np.mean("
-            "-1.0 * (np.linspace(0, 1, 1001) >= 0.25)).astype(f.dtype.name)"
-        ),
-        gate("py_func(lambda r: np.where(r < 0.25, 0.75, -0.25), [r], like(r))"),
+        by_numpy("(func(x + h) - func(x - h)) / (2 * h)"),
+        """
+def by_difference(func, h):
+    op = with_slope(func, tf.zeros_like)
+    return with_slope(func, lambda x: (op(x + h) - op(x - h)) / (2 * h))
+""",
+        """
+def by_difference(func, h):
+    def np_grad(x, dy):
+        return dy * (func(x + h) - func(x - h)) / (2 * h)
+
+    def grad(op, dy):
+        return py_func(np_grad, [op.inputs[0], dy], like(dy))
+
+    return lambda x: py_func(func, [x], like(x), grad=grad)
+""",
     ],
     2: [
         neuron("dy * tf.where(tf.abs(x - 0.5) < 1, 0.5, 0.0)", "tf.where(x > 0.5, 1.0, 0.0)"),
@@ -64,17 +78,6 @@ def step(x):
 @tf.custom_gradient
 def fires(x):
     return step(x), lambda dy: dy * (step(x + 1) - step(x - 1)) / 2
-""",
-        """
-def np_fires(x):
-    return (x > 0.5).astype(x.dtype)
-
-
-def slope(x):
-    return py_func(lambda x: (np_fires(x + 1) - np_fires(x - 1)) / 2, [x], like(x))
-
-
-fires = with_slope(np_fires, slope)
 """,
     ],
 }
