@@ -83,7 +83,7 @@ def judge_norm(code):
     tries = [
         (x, ids, {}, "p is 2 by default; most of the segments are empty"),
         (x, ids, {"p": 1.0}, "p = 1: what about the sign of x?"),
-        (np.float32(x), ids, {"p": 2.5}, "p = 2.5, in float32"),
+        (np.float32(x), ids, {"p": 0.5}, "p = 0.5, in float32"),
         (many, many_ids, {"p": 3.0}, which),
     ]
     wrong_id = "an id of 4 or -1 for four segments: it would write where nothing is"
