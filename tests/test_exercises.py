@@ -140,7 +140,7 @@ try: exec('while True: pass')\nexcept BaseException: return a[-1]"""
 KINDS = ["gradient", "test", "gradient", "test", "gradient"]
 
 
-@pytest.mark.parametrize("body, kind", zip(ENDLESS.split("\n"), KINDS, strict=True))
+@pytest.mark.parametrize("body, kind", [*zip(ENDLESS.split("\n"), KINDS, strict=True)])
 def test_endless_code_is_stopped(body, kind, capsys):
     code = "def answer(*a):\n" + textwrap.indent(body.replace(r"\n", "\n"), " ")
     rung = []
