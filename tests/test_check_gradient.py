@@ -541,6 +541,15 @@ def test_a_small_network_in_float32():
     assert verdict(lambda x, k, w: loss(x, k, wrong[2](w)), xs) == "wrong"
 
 
+def test_products_keep_all_bits_of_float32_on_a_gpu():
+    def f(x):
+        assert not tf.config.experimental.tensor_float_32_execution_enabled()
+        return x * x
+
+    assert check_gradient(f, [tf.constant([1.0, 2.0])])
+    assert tf.config.experimental.tensor_float_32_execution_enabled()
+
+
 def test_nothing_on_stderr(capfd):
     for _ in range(8):  # TensorFlow warns about many traces of one function
         check_gradient(lambda x: x if x[0] > 0 else -x, [numbers([1.0])])

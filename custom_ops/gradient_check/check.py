@@ -8,7 +8,7 @@ import numpy as np
 from ..tensorflow_start import tf
 from .differences import SURE, Line
 from .report import Element, GradientReport, short
-from .tape import Function, differentiable, flat, like, vjps
+from .tape import Function, differentiable, flat, full_float32, like, vjps
 from .verdict import Comparison
 
 _ONE_BY_ONE = 1000  # above so many elements: by random directions
@@ -79,7 +79,8 @@ def check_gradient(f, inputs, order=1, projections=None, rtol=None, seed=0):
         return [dx for dx in dxs if dx is not None]
 
     try:
-        with np.errstate(all="ignore"):  # inf and nan are dealt with one by one
+        # inf and nan are dealt with one by one
+        with np.errstate(all="ignore"), full_float32():
             check = _Check(f, xs, names, GradientReport(order), *options)
             report = check.run()
             for dys in check.dys_of_second() if order == 2 else []:

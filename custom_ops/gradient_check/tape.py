@@ -1,9 +1,23 @@
 """f and what TensorFlow's tapes compute of it, as functions of one real vector x."""
 
+import contextlib
+
 import numpy as np
 
 from ..tensorflow_start import tf
 from .verdict import PRECISIONS
+
+
+@contextlib.contextmanager
+def full_float32():
+    """GPUs round the factors of a float32 product to the 10 bits of TensorFloat-32:
+    not here."""
+    before = tf.config.experimental.tensor_float_32_execution_enabled()
+    tf.config.experimental.enable_tensor_float_32_execution(False)
+    try:
+        yield
+    finally:
+        tf.config.experimental.enable_tensor_float_32_execution(before)
 
 
 def differentiable(tensor):
@@ -94,7 +108,7 @@ class Function:
             if dx is not None and dx.shape != x.shape:
                 raise ValueError(
                     f"{name}: the gradient has shape {dx.shape}, the input has "
-                    f"{x.shape}; sum it over the axes that f broadcast")
+                    f"{x.shape}; it needs the shape of the input")
             if dx is not None and dx.dtype != x.dtype:
                 raise ValueError(
                     f"{name}: the gradient is {dx.dtype.name}, the input is "
