@@ -1,4 +1,4 @@
-"""Processes for lessons 12 to 14 and the tests, in which TensorFlow is loaded already.
+"""Processes for lessons 07, 12 to 14 and tests, in which TensorFlow is loaded already.
 
     def answer(connection):
         connection.send(connection.recv() + 1)
