@@ -35,7 +35,7 @@ VECTORS = (
 )
 
 
-def dindices_of(ops, loss_is_function, in_outer_function, float_indices):
+def dindices_of(ops, loss_is_function, tape_inside, float_indices):
     """What arrives for the indices of ZeroOut, which the loss does not use."""
     arrived = []
 
@@ -48,7 +48,7 @@ def dindices_of(ops, loss_is_function, in_outer_function, float_indices):
         return ops.zero_out(x, out_idx=tf.float64 if float_indices else tf.int32).y
 
     f = tf.function(loss) if loss_is_function else loss
-    (tf.function(gradient) if in_outer_function else gradient)(f, np.ones(3))
+    (tf.function(gradient) if tape_inside else gradient)(f, np.ones(3))
     return arrived[-1]
 
 
