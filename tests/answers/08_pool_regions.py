@@ -65,6 +65,15 @@ WRONG = {
             ),
         ),
         ("bins that share", pool_range(SHARED.replace("+=", "="))),
+        # what ties with it outside the box gets a share, too
+        (
+            "outside the box",
+            pool_range(
+                "high = data[pixels[0]] == window.max(axis=(0, 1))\n"
+                "        dx[pixels[0]] += dy[place] * high / high.sum((0, 1))\n"
+                "        dx[pixels] -= dy[place] * low / low.sum((0, 1))"
+            ),
+        ),
         ("two channels", pool_range(SHARED.replace("-", "+"))),
         ("two channels", pool_range("dx[pixels] += dy[place] * high / high.sum((0, 1))")),
         ("two channels", pool_range(SHARED.replace("dx[pixels]", "dx[0][pixels[1:]]"))),
