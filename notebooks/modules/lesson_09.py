@@ -1,14 +1,12 @@
 """For lesson 09: what came of a call, the names on nodes, the places of a gradient."""
 
-import dis
 import re
 import textwrap
 
 import matplotlib.pyplot as plt
 import numpy as np
-from tensorflow.python.framework.ops import gradient_registry
 
-from utils import py_func, tf
+from utils import tf
 
 from .quiet import quietly
 
@@ -23,83 +21,63 @@ def outcome(f, *arguments):
         with quietly():
             return str(np.asarray(f(*arguments)).tolist()).split("\n")[0]
     except Exception as error:
-        said = re.sub(r"^\{\{.*?\}\} |ValueError: ", "", str(error)).split("\n")[0]
+        where = r"(?s)^Graph.*?Error: |^\{\{.*?\}\} |ValueError: "
+        said = re.sub(where, "", str(error)).split("\n")[0]
         return textwrap.indent(textwrap.fill(f"error: {said}", 76), " " * 12)[12:]
 
 
-def without_py_func(make):
-    """Whether make neither is nor, by the names in its code, uses our py_func."""
-    steps = dis.get_instructions(getattr(make, "__code__", "pass"))
-    names = {step.argval for step in steps if step.opname == "LOAD_GLOBAL"}
-    return make is not py_func and names.isdisjoint(["py_func", "utils"])
-
-
-def registered_names():
-    """How many gradients are registered; the registry is private to TensorFlow."""
-    return len(gradient_registry.list())
+def _nodes(f, x):
+    """The nodes PyFunc and IdentityN of the graph of f, and of the loops in it."""
+    with quietly():
+        graph = tf.function(f).get_concrete_function(x).graph.as_graph_def()
+    bodies = [body.node_def for body in graph.library.function]
+    nodes = [node for body in (graph.node, *bodies) for node in body]
+    nodes = [node for node in nodes if node.op in ("PyFunc", "IdentityN")]
+    return sorted(nodes, key=lambda node: node.name)
 
 
 def names_on_nodes(f, x):
-    """The names of gradients on the nodes PyFunc and IdentityN of the graph of f.
+    """For each such node a line: its own name, and that of its gradient up to a "-"."""
+    lines = []
+    for node in _nodes(f, x):
+        name = node.attr["_gradient_op_type"].s.decode().split("-")[0]
+        lines.append(f"    {node.name:36}{name or 'no name'}")
+    return "\n".join(lines)
 
-    Of a tf.vectorized_map, only what it makes counts: those names have "pfor" in them.
-    """
-    with quietly():
-        graph = tf.function(f).get_concrete_function(x).graph.as_graph_def()
-    in_loops = [node for body in graph.library.function for node in body.node_def]
-    nodes = [*graph.node, *in_loops]
-    nodes = [node for node in nodes if "pfor" in node.name] or nodes
-    said = []
-    for kind in "PyFunc", "IdentityN":
-        for node in nodes:
-            if node.op == kind:
-                name = node.attr["_gradient_op_type"].s.decode().split("-")[0]
-                said.append(f"{kind}: {name or 'no name'}")
-    return ", ".join(said)
+
+def without_py_func(make):
+    """Whether no node that make adds has the text that our py_func writes on it."""
+
+    def op(x):
+        return make(np.negative, [x], x.dtype, grad=lambda op, dy: -dy)
+
+    tokens = [node.attr["token"].s for node in _nodes(op, tf.constant([1.0, 2.0]))]
+    return not any(b"py_func" in token for token in tokens)
 
 
 def draw_places():
     """The record of a tape; a graph from x to y with our gradient on a node."""
     _, (left, right) = plt.subplots(1, 2, figsize=(9, 2.2), width_ratios=[2, 3])
-    _frame(left, "A tape that sees the op:\nits record has our gradient")
     record = "record of the cube\ninput: x = 2\noutput: y = 8\nbackward: 1 becomes 12"
     places = [(0.05, "x", None), (0.5, record, OURS), (0.95, "y", None)]
-    _draw_way(left, places, [], [(2, 1, 0), (1, 0, 0)])
-    _frame(right, "A tape around a graph:\na node has the name of our gradient")
-    _draw_graph(
-        right, "node PyFunc\ncalls NumPy", "name of our gradient", OURS, [(2, 0)]
-    )
+    title = "A tape that sees the op:\nits record has our gradient"
+    _draw_way(left, title, places, [], [(2, 1, 0), (1, 0, 0)])
+    places = [
+        (0.06, "x", None),
+        (0.34, "node PyFunc\ncalls NumPy", OTHER),
+        (0.7, "node IdentityN\npasses y on\nname of our gradient", OURS),
+        (0.96, "y", None),
+    ]
+    title = "A tape around a graph:\na node has the name of our gradient"
+    forward = [(0, 1, 0), (1, 2, 0), (2, 3, 0), (0, 2, -0.3)]
+    _draw_way(right, title, places, forward, [(3, 2, -0.3), (2, 0, -0.3)])
     right.text(0.16, 0.19, "3x² dy", **MIDDLE)
 
 
-def draw_map():
-    """What a map makes of the graph that draw_places draws."""
-    _, ax = plt.subplots(figsize=(6, 2))
-    _frame(ax, "The graph that the map makes: no node has the name")
-    _draw_graph(ax, "loop over PyFunc\ncalls NumPy", "no name", OTHER, [(2, 1), (1, 0)])
-    ax.text(0.16, 0.26, "0", **MIDDLE)
-
-
-def _frame(ax, title):
-    ax.set_title(title)
-    ax.set(xlim=(0, 1), ylim=(0, 1), xticks=[], yticks=[])
-    ax.text(0.02, 0.97, "tape", va="top")
-
-
-def _draw_graph(ax, first, name, box, ways_back):
-    """From x by two nodes to y, with the ways back from IdentityN."""
-    places = [
-        (0.06, "x", None),
-        (0.34, first, OTHER),
-        (0.7, f"node IdentityN\npasses y on\n{name}", box),
-        (0.96, "y", None),
-    ]
-    forward = [(0, 1, 0), (1, 2, 0), (2, 3, 0), (0, 2, -0.3)]
-    _draw_way(ax, places, forward, [(3, 2, -0.3), *[(*w, -0.3) for w in ways_back]])
-
-
-def _draw_way(ax, places, forward, back):
+def _draw_way(ax, title, places, forward, back):
     """Boxes in a row; solid arrows forward, dashed ones back: (start, end, bend)."""
+    ax.set(title=title, xlim=(0, 1), ylim=(0, 1), xticks=[], yticks=[])
+    ax.text(0.02, 0.97, "tape", va="top")
     boxes = [
         ax.text(place, 0.5, text, bbox=box, **MIDDLE) for place, text, box in places
     ]

@@ -1,7 +1,7 @@
 """Answers to the exercises of lesson 09: wrong ones with a word of the hint, right ones
 of another form."""
 
-CELLS = 0, 1, 2, 3, 4, 6, 7, 11, 12  # the others show what fails, and why
+CELLS = 0, 1, 2, 3, 5, 6, 8, 11  # the others show what fails, and why
 
 NAMED = """
 def my_better_py_func(func, inp, Tout, grad=None):
@@ -125,7 +125,21 @@ WRONG = {
             .replace("op.outputs = [run(*inp)]", "y = run(*inp)")
             .replace("return op.outputs[0]", "return y"),
         ),
-        ("without py_func", better("return py_func(func, inp, Tout, grad=grad)")),
+        (
+            "without py_func",
+            better(
+                "import utils as helpers\n    return helpers.py_func(func, inp, Tout, grad=grad)"
+            ),
+        ),
+        # func runs twice
+        (
+            "how many of func",
+            named(register=f"if not tf.executing_eagerly(): {REGISTER}").replace(
+                "return op.outputs[0]",
+                "y = tf.numpy_function(func, inp, Tout)\n"
+                "    return op.outputs[0] + 0 * tf.stop_gradient(y)",
+            ),
+        ),
         # the record names another tensor
         ("has op.outputs[0] a record", INNER),
     ],
@@ -161,6 +175,8 @@ WRONG = {
         ("op.outputs", careful().replace("= grad(op", "= grad(SimpleNamespace(inputs=[x])")),
         # refuses too much
         ("another shape", careful(after="assert y.shape == array.shape")),
+        ("float32 vector", careful(before="array = array.astype(float)")),
+        ("float32 vector", careful(after=raise_if("array.ndim == 1"))),
     ],
 }
 
