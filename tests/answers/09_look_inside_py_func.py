@@ -102,6 +102,14 @@ WRONG = {
         ("each node", "registered = []\n" + named('"One for all"', ONCE)),
         # the record forgets dy
         ("look at op and dy", named(dy="1.0")),
+        # right for each y of its own only
+        (
+            "cumsum: does grad get dy",
+            named().replace(
+                "grad(op, dy)",
+                "tf.nest.map_structure(lambda dx: dx * dy, grad(op, tf.ones_like(dy)))",
+            ),
+        ),
         # on the node, dx has the shape of dy
         (
             "each node",
