@@ -1,6 +1,6 @@
 """For lesson 10: what exercise 1 tries with the student's `descend`."""
 
-from unittest import mock
+from functools import partial
 
 import tensorflow as tf
 
@@ -33,53 +33,41 @@ def end_and_counts(descend, np_slope, x, limit):
     return x, [int(steps), len(calls)]
 
 
-def all_is_recorded(descend, np_slope, x, limit):
-    """True, or in words what descend leaves to Python."""
+def recorded_once(descend, np_slope, x, limit):
+    """True, or in words what is left to Python or recorded again."""
     slope, _, built = counted(np_slope)
-    errors = []  # of Python's own decisions
-
-    def record():
-        try:
-            descend(slope, x, limit)
-        except Exception as error:  # what Python can't do while it records
-            errors.append(error)
-
+    run = partial(descend, slope, x, limit)
     # Without AutoGraph, which would translate a loop of Python, too.
-    recorded = tf.function(record, autograph=False).get_concrete_function().graph
-    if any(not calls for calls in loops_calling_numpy(recorded.as_graph_def())):
+    recorder = tf.function(run, autograph=False)
+    try:
+        graph = recorder.get_concrete_function().graph.as_graph_def()
+    except Exception:
+        run()  # shows any other mistake
+        return "Python asks for the value of a tensor"
+    if any(node.op.endswith("While") for node in graph.node):
+        return "the loop is outside of a tf.function"
+    if not every_loop_calls_numpy(graph.library.function):
         return "the loop in the graph never calls slope"
-
-    def asked_by_python(condition):
-        errors.append("Python looked at a tensor's value")
-        return bool(condition.numpy())
-
-    with mock.patch.object(type(x), "__bool__", asked_by_python):
-        results = descend(slope, x, limit)
+    x, steps = run()
     if "eagerly" in built:
         return "slope was called outside of a tf.function"
-    if not all(map(tf.is_tensor, results)):
-        return "x and the number of steps have to be tensors"
-    return "Python decides whether to go on" if errors else True
+    if not (tf.is_tensor(x) and tf.is_tensor(steps) and steps.dtype.is_integer):
+        return "both results have to be tensors, the number of steps an integer"
+    built.clear()
+    run()
+    return "the second call records again" if built else True
 
 
-def loops_calling_numpy(graph):
-    """For each loop in the graph, whether it calls NumPy: if not, it may never end."""
-    inner = {f.signature.name: f.node_def for f in graph.library.function}
+def every_loop_calls_numpy(functions):
+    """Whether the body of each loop does: if not, it may never end."""
+    nodes = {f.signature.name: f.node_def for f in functions}
 
-    def calls_numpy(node):
-        parts = [inner.get(value.func.name, []) for value in node.attr.values()]
-        return "PyFunc" in node.op or any(
-            calls_numpy(n) for part in parts for n in part
+    def calls_numpy(name):
+        return any(
+            "PyFunc" in node.op
+            or any(calls_numpy(v.func.name) for v in node.attr.values())
+            for node in nodes.get(name, [])
         )
 
-    nodes = [*graph.node, *(node for part in inner.values() for node in part)]
-    return [calls_numpy(node) for node in nodes if node.op.endswith("While")]
-
-
-def second_call_records_nothing(descend, np_slope, x, limit):
-    """Whether a second call with the same arguments only runs the graph."""
-    slope, _, built = counted(np_slope)
-    descend(slope, x, limit)
-    built.clear()
-    descend(slope, x, limit)
-    return not built
+    loops = [n for body in nodes.values() for n in body if n.op.endswith("While")]
+    return all(calls_numpy(loop.attr["body"].func.name) for loop in loops)

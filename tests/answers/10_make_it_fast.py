@@ -51,7 +51,7 @@ WRONG = {
         ),
         # the slope is recorded, and that loop is Python's
         (
-            "Python decides",
+            "loop is outside",
             BY_HAND.replace("    def go_on", "    slope = tf.function(slope)\n\n    def go_on", 1)
             + "    x, _, steps = tf.while_loop(go_on, one, (x, slope(x), 0))\n"
             "    return x, steps\n",
@@ -65,7 +65,7 @@ WRONG = {
         ("never calls slope", DESCEND.format(GOES_ON).replace("        dx = slope(x)\n", "")),
         # x stays where it was
         ("no end", DESCEND.format(GOES_ON).replace("        x = x - 0.1 * dx\n", "")),
-        ("568 steps", DESCEND.format("tf.abs(tf.reduce_min(dx)) >= limit")),
+        ("797 steps", DESCEND.format("tf.abs(tf.reduce_min(dx)) >= limit")),
         # right for the slope 2 * x only
         ("another slope", DESCEND.format(GOES_ON).replace("0.1 * dx", "0.2 * x")),
         # Python's condition
@@ -78,7 +78,7 @@ WRONG = {
         ),
         # a graph at each call
         (
-            "at each call",
+            "records again",
             DESCEND.format(GOES_ON).split("\n", 1)[1].replace("descend", "run")
             + "\n\ndef descend(*args):\n    return tf.function(run)(*args)\n",
         ),
@@ -97,7 +97,17 @@ WRONG = {
             "        steps = steps + 1\n"
             "    return x, steps\n",
         ),
-        ("have to be tensors", WHOLE + CALL_WHOLE.format("x, int(n)")),
+        ("results tensors", WHOLE + CALL_WHOLE.format("x, int(n)")),
+        ("an integer", WHOLE + CALL_WHOLE.format("x, tf.cast(n, x.dtype)")),
+        # stops too early
+        (
+            "797 steps",
+            DESCEND.format(GOES_ON)
+            .replace("while " + GOES_ON, "for _ in tf.range(600)")
+            .replace(
+                "        x = x", f"        if not {GOES_ON}:\n            break\n        x = x"
+            ),
+        ),
         ("where x ends", DESCEND.format("tf.reduce_max(dx) >= limit")),
         ("so is the limit", DESCEND.format("tf.reduce_max(tf.abs(dx)) > limit")),
         # a step before it asks
@@ -120,6 +130,8 @@ WRONG = {
         ("dy is (2,)", ROWS.format(LENGTHS, "dy[:, None] * x")),
         ("dy is (2,)", ROWS.format(LENGTHS, "dy[:, None] / y[:, None]")),
         ("dy is (2,)", ROWS.format(LENGTHS, "tf.reduce_sum(dy) * x / y[:, None]")),
+        # the right gradient for long rows only
+        ("own dy", ROWS.format(LENGTHS, "(dy / tf.maximum(y, 1))[:, None] * x")),
         # the right shape for a square only
         (
             "own dy",
