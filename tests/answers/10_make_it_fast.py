@@ -76,6 +76,14 @@ WRONG = {
                 "        if tf.reduce_max(tf.abs(dx)) < limit:\n            break\n        x = x",
             ),
         ),
+        # the limit of the first call stays
+        (
+            "where x ends",
+            DESCEND.format(GOES_ON).split("\n", 1)[1].replace("descend", "run")
+            + "\n\nkept = {}\n\n\ndef descend(slope, x, limit):\n    if slope not in kept:\n"
+            "        kept[slope] = tf.function(lambda x: run(slope, x, limit))\n"
+            "    return kept[slope](x)\n",
+        ),
         # a graph at each call
         (
             "records again",
