@@ -1,5 +1,7 @@
 """The pictures of lesson 11, its webs, and the epidemic of its second exercise."""
 
+from functools import partial
+
 import numpy as np
 from scipy.integrate import solve_ivp
 
@@ -11,10 +13,8 @@ SPECIES = ("hares", "hare", "-", "o"), ("lynxes", "lynx", "--", "s")
 def draw_animals(ax, pelts, times, guessed, fitted):
     """Thin and thick curves over dots: hares and lynxes in columns."""
     for k, (name, _, line, dot) in enumerate(SPECIES):
-        style = f"C{k}{line}"
-        guess = f"{name}, first guess"
-        ax.plot(1900 + times, guessed[:, k], style, lw=0.7, label=guess)
-        ax.plot(1900 + times, fitted[:, k], style, lw=2, label=name)
+        for y, width, label in (guessed, 0.7, ", first guess"), (fitted, 2, ""):
+            ax.plot(1900 + times, y[:, k], f"C{k}{line}", lw=width, label=name + label)
         ax.plot(range(1900, 1921), pelts[:, k], f"C{k}{dot}", markersize=4)
     label_years(ax, "pelts (thousands)")
 
@@ -34,10 +34,9 @@ def draw_costs(ax, sizes, costs):
     lines = "-o", "--s", ":^"
     for way, line, runs in zip(ways, lines, np.transpose(costs), strict=True):
         ax.loglog(sizes, runs, line, markersize=4, label=way)
-    ticks = 1, 2, 5, 10
     ax.set(xlabel="parameters", ylabel="cost in runs of the simulator")
     ax.set_xticks(sizes, sizes)
-    ax.set_yticks(ticks, ticks)
+    ax.set_yticks([1, 2, 5, 10], [1, 2, 5, 10])
     ax.minorticks_off()
     ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
 
@@ -55,22 +54,18 @@ def web(n):
     return rng.uniform(0.5, 1.5, n), -A.sum(axis=1), A
 
 
-def solve(slopes, times, state, b, c):
-    return solve_ivp(slopes, times, state, args=(b, c), rtol=1e-9, atol=1e-9).y[:, -1]
-
-
 def epidemic(backward):
     """An op of (start, b, c) that gives s and i at t = 4, an array of shape (2,).
 
     `backward` is the student's: for the gradient it goes from t = 4 back to 0.
     """
 
+    def solve(slopes, times, state, *args):
+        return solve_ivp(slopes, times, state, args=args, rtol=1e-9, atol=1e-9).y[:, -1]
+
     def slopes(t, state, b, c):
         s, i = state
         return [-b * s * i, b * s * i - c * i]
-
-    def simulate(start, b, c):
-        return solve(slopes, (0, 4), start, b, c)
 
     def gradients(end, worths, b, c):
         state = solve(backward, (4, 0), [*end, *worths, 0, 0], b, c)
@@ -80,4 +75,5 @@ def epidemic(backward):
         inputs = [op.outputs[0], dy, *op.inputs[1:]]
         return py_func(gradients, inputs, [*map(like, op.inputs)])
 
+    simulate = partial(solve, slopes, (0, 4))
     return lambda start, b, c: py_func(simulate, [start, b, c], like(start), grad=grad)
