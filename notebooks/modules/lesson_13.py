@@ -1,9 +1,8 @@
 """Lesson 13: a function in another process and on a phone, timings, two pictures."""
 
 import functools
-import itertools
 import tempfile
-import time
+import textwrap
 import timeit
 import warnings
 from pathlib import Path
@@ -73,12 +72,8 @@ def call_on_phone(f, x):
     return phone.get_tensor(phone.get_output_details()[0]["index"])
 
 
-def call_times(functions, x, calls=100, rounds=21):
-    """Microseconds of one call inside a graph: `rounds` numbers for each function.
-
-    A graph runs f(x) `calls` times, one after the other. Each round times all functions
-    in turn, so that a busy moment of the machine is shared by all.
-    """
+def call_times(functions, x, calls=100):
+    """Microseconds of one call inside a graph, which makes `calls` calls in a row."""
 
     def graph_of(f):
         @tf.function
@@ -91,101 +86,73 @@ def call_times(functions, x, calls=100, rounds=21):
 
         return run
 
-    graphs = {name: graph_of(f) for name, f in functions.items()}
-    times = {name: [] for name in functions}
-    for run in graphs.values():
-        with quietly():  # TensorFlow warns that we record many graphs
-            run(x)
-    for _ in range(rounds):
-        for name, run in graphs.items():
-            begin = time.perf_counter()
-            run(x)
-            times[name].append(1e6 * (time.perf_counter() - begin) / calls)
-    return times
+    seconds = _fastest([graph_of(f) for f in functions.values()], x, tries=21)
+    return dict(zip(functions, 1e6 * seconds / calls, strict=True))
 
 
-def four_calls(f, rounds=9):
-    """Milliseconds of a graph with four calls of f: stateful, and with stateful=False.
-
-    The two graphs take turns, and each number is the median of its rounds.
-    """
+def four_calls(f):
+    """Milliseconds of a graph with four calls of f: stateful, and stateless."""
 
     def graph_of(stateful):
         @tf.function
-        def step(x):
+        def run(x):
             return [py_func(f, [x + i], like(x), stateful=stateful) for i in range(4)]
 
-        return step
+        return run
 
-    x = tf.constant(0.0)
-    graphs = graph_of(True), graph_of(False)
-    for step in graphs:
-        with quietly():  # TensorFlow warns that we record many graphs
-            step(x)
-    times = [
-        [timeit.timeit(functools.partial(step, x), number=1) for step in graphs]
-        for _ in range(rounds)
-    ]
-    return 1000 * np.median(times, axis=0)
+    return 1000 * _fastest([graph_of(True), graph_of(False)], tf.constant(0.0), tries=9)
 
 
-QUESTIONS = [  # and what is left after the last "yes"
-    "1  Does it have to be recomputed\nin every step?",
+def _fastest(graphs, x, tries):
+    """Seconds of each graph's fastest run; the graphs take turns."""
+    runs = [functools.partial(graph, x) for graph in graphs]
+    with quietly():  # TensorFlow warns that we record many graphs
+        for run in runs:
+            run()
+    times = [[timeit.timeit(run, number=1) for run in runs] for _ in range(tries)]
+    return np.min(times, axis=0)
+
+
+QUESTIONS = [
+    "1  Is it needed in every step, or at each request?",
     "2  Is it beyond TensorFlow's ops?",
     "3  Can the op call back into Python?",
-    "4  Does a gradient go through it?",
+    "4  Should a gradient go through it?",
     "5  Is that gradient differentiated again?",
-    "py_func, recursive: its grad is\nmade of ops that have gradients",
 ]
-ANSWERS = [  # after a "no" to which row, with which words, and at which height
-    (0, "no", 0, "no op: plain Python,\nbefore training or in a callback"),
-    (1, "no", 1, "TensorFlow's ops, perhaps with a\nstand-in or custom_gradient"),
-    (
-        2,
-        "no: not TensorFlow's runtime",
-        1.69,
-        "phone, TPU, browser, ONNX:\napproximate it, or leave it outside",
-    ),
-    (
-        2,
-        "no: without Python, or too slow",
-        2.34,
-        "C++ op;\nits gradient, if any, in Python",
-    ),
-    (3, "no", 3, "py_func without grad,\nor numpy_function"),
-    (4, "no", 4, "py_func,\nwhose grad may call NumPy"),
+ANSWERS = [  # to "no", and after the last "yes"
+    "no op: plain Python, before training or in a callback",
+    "TensorFlow's ops, perhaps with a stand-in or custom_gradient",
+    "no Python, or too slow: C++ op; phone, TPU, browser: approximate it, or leave "
+    "it outside of the model",
+    "its result is used as a constant: py_func without grad",
+    "py_func; its grad may call NumPy, by py_func as well",
+    "py_func, recursive: its grad is made of ops that have gradients",
 ]
 
 
 def draw_path():
     """Draw the questions from top to bottom, and to the right of each its answer."""
     _, ax = plt.subplots(figsize=(9, 5.4))
-    look = {"va": "center", "fontsize": 9}
-    boxes = []
-    for row, text in enumerate(QUESTIONS):
-        frame = _frame("#dbe8f4" if row < len(QUESTIONS) - 1 else "#f4f4f4")
-        text = ax.text(0, -row, text, ha="center", bbox=frame, **look)
-        boxes.append(text.get_bbox_patch())
-    for row, (box, below) in enumerate(itertools.pairwise(boxes)):
-        down = {"arrowstyle": "<-", "color": "0.3", "patchB": box, "patchA": below}
-        ax.annotate("", (0, -row), (0, -row - 1), arrowprops=down)
-        ax.text(0.02, -row - 0.54, "yes", fontsize=9)
-    for row, no, height, answer in ANSWERS:
-        right = {"arrowstyle": "<-", "color": "0.3", "patchB": boxes[row]}
-        look.update(bbox=_frame("#f4f4f4"), arrowprops=right)
-        ax.annotate(answer, (0, -row), (0.8, -height), **look)
-        ax.text(0.55, 0.13 - (row + height) / 2, no, ha="center", fontsize=9)
-    ax.set(xlim=(-0.34, 1.42), ylim=(0.6 - len(QUESTIONS), 0.4))
+    look = {"ha": "center", "va": "center", "fontsize": 9}
+    arrow = look | {"arrowprops": {"arrowstyle": "->", "color": "0.3", "shrinkB": 0}}
+
+    def box(column, row, text, colour):
+        ax.barh(row, 1, 0.62, column, align="center", color=colour, ec="0.3")
+        ax.text(column + 0.5, row, textwrap.fill(text, 38), **look)
+
+    for row, question in enumerate(QUESTIONS):
+        box(0, row, question, "#dbe8f4")
+        box(1.4, row, ANSWERS[row], "#f4f4f4")
+        ax.annotate("no", (1.4, row), (1.1, row), **arrow)
+        ax.annotate("yes", (0.5, row + 0.69), (0.5, row + 0.41), **arrow)
+    box(0, row + 1, ANSWERS[-1], "#f4f4f4")
+    ax.set(xlim=(-0.02, 2.42), ylim=(row + 1.4, -0.4))
     ax.axis("off")
 
 
-def _frame(colour):
-    return {"boxstyle": "round,pad=0.6", "fc": colour, "ec": "0.3"}
-
-
-GOOD, BAD, SILENT = ("#f2f2f2", "black"), ("#f0c04c", "black"), ("#8c1515", "white")
-PRICE = ("#faeccb", "black")
-LOOKS = {"works": GOOD, "public API": GOOD, "refuses": BAD, "SILENT": SILENT}
+COLOURS = {"works": "#f2f2f2", "public API": "#f2f2f2", "refuses": "#f0c04c"}
+COLOURS |= {"private API": "#faeccb", "recompile": "#faeccb", "SILENT": "#8c1515"}
 
 
 def draw_table(found):
@@ -193,11 +160,10 @@ def draw_table(found):
     _, ax = plt.subplots(figsize=(9, 3))
     for row, words in enumerate(found.values()):
         for column, word in enumerate(words.values()):
-            colour, ink = LOOKS.get(word, PRICE)
-            ax.bar(column, 0.9, 0.94, row - 0.45, color=colour)
+            ax.barh(row, 0.94, 0.9, column - 0.47, color=COLOURS[word])
+            ink = "white" if word == "SILENT" else "black"
             ax.text(column, row, word, ha="center", va="center", color=ink, size=8)
-    tests = list(next(iter(found.values())))
-    ax.set_xticks(range(len(tests)), tests, fontsize=8)
+    ax.set_xticks(range(len(words)), words, fontsize=8)
     ax.set_yticks(range(len(found)), found)
-    ax.set(ylim=(len(found) - 0.5, -0.5), xlim=(-0.5, len(tests) - 0.5))
+    ax.set(ylim=(len(found) - 0.5, -0.5), xlim=(-0.5, len(words) - 0.5))
     ax.xaxis.tick_top()

@@ -44,8 +44,8 @@ WRONG = {
         ("on a phone", CHOSEN + 'answers["b"] = "numpy_function"\n'),
         ("on a phone", CHOSEN + 'answers["b"] = "py_func"\n'),
         ("wait for it", CHOSEN + 'answers["c"] = "numpy_function"\n'),
-        ("trained", CHOSEN + 'answers["d"] = "py_func, recursive"\n'),
-        ("a million", CHOSEN + 'answers["e"] = "numpy_function"\n'),
+        ("learn", CHOSEN + 'answers["d"] = "py_func, recursive"\n'),
+        ("beside 2", CHOSEN + 'answers["e"] = "numpy_function"\n'),
         ("not in", CHOSEN + 'answers["d"] = "tf.numpy_function"\n'),
         ("e: ", CHOSEN + 'del answers["e"]\n'),
     ],
@@ -61,10 +61,18 @@ WRONG = {
         ("recorded once", probe("return gradient(tf.function(way), x), [1, 1]")),
         # by the name
         ("by_op is right", probe("return 'op' in way.__name__, True")),
-        # one element that is new, the first one, the last one, or all that there is
-        ("every element", probe(STEP, "return np.allclose(step(x), step(x)), False")),
-        ("every element", probe(STEP, "return step(x)[0] != step(x)[0], True")),
-        ("every element", probe(STEP, "return step(x)[-1] != step(x)[-1], True")),
+        # one element that is new, the first one, or both ends
+        ("the first element", probe(STEP, "return np.allclose(step(x), step(x)), False")),
+        ("the last element", probe(STEP, "return step(x)[0] != step(x)[0], True")),
+        (
+            "the middle element",
+            probe(
+                STEP,
+                "five = tf.ones(5)",
+                "new = (step(five) != step(five)).numpy()",
+                "return new[0] and new[-1], True",
+            ),
+        ),
         # fails both: equal results wanted
         ("by_op is right", probe(STEP, "return step(x), step(x)")),
         ("'nope' is not defined", probe("return nope(way), True")),
@@ -97,6 +105,8 @@ RIGHT = {
     2: [
         probe(STEP, "a, b = step(x).numpy(), step(x).numpy()", "return not np.any(a == b), True"),
         probe(STEP, "return np.ptp([step(x) for _ in range(9)], axis=0) > 0, True"),
+        # recorded for any length
+        probe("step = tf.function(way, input_signature=[tf.TensorSpec([None])])", DIFFER),
         # a pipeline, which records the way, too
         probe(
             "noisy = tf.data.Dataset.from_tensors(x).repeat(2).map(way)",
