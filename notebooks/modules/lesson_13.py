@@ -114,8 +114,8 @@ def _fastest(graphs, x, tries):
 
 
 QUESTIONS = [
-    "1  Is it needed in every step, or at each request?",
-    "2  Is it beyond TensorFlow's ops?",
+    "1  Must it run again in every step, or at each request?",
+    "2  Is it beyond TensorFlow's ops, or too slow with them?",
     "3  Can the op call back into Python?",
     "4  Should a gradient go through it?",
     "5  Is that gradient differentiated again?",

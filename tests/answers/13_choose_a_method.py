@@ -62,15 +62,15 @@ WRONG = {
         # by the name
         ("by_op is right", probe("return 'op' in way.__name__, True")),
         # one element that is new, the first one, or both ends
-        ("the first element", probe(STEP, "return np.allclose(step(x), step(x)), False")),
-        ("the last element", probe(STEP, "return step(x)[0] != step(x)[0], True")),
+        ("do you look at each", probe(STEP, "return np.allclose(step(x), step(x)), False")),
+        ("do you look at each", probe(STEP, "return step(x)[0] != step(x)[0], True")),
         (
-            "the middle element",
+            "do you look at each",
             probe(
                 STEP,
                 "five = tf.ones(5)",
                 "new = (step(five) != step(five)).numpy()",
-                "return new[0] and new[-1], True",
+                "return new[0] and new[2] and new[4], True",
             ),
         ),
         # fails both: equal results wanted
