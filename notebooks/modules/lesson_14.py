@@ -27,7 +27,7 @@ def draw_parts(parts):
     sizes = [len(images) for images in parts.values()]
     _, axes = plt.subplots(1, len(parts), figsize=(5, 1.9), width_ratios=sizes)
     for ax, (name, images) in zip(axes, parts.items(), strict=True):
-        ax.imshow(np.hstack(images.reshape(-1, 28, 28)), "gray")
+        ax.imshow(np.hstack(np.reshape(images, [-1, 28, 28])), "gray")
         ax.set(title=name, xticks=[], yticks=[])
     plt.show()
 
