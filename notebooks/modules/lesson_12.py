@@ -49,10 +49,8 @@ def show(name, start, end=None):
 
 def run(*words, folder):
     """Run a program in a folder, and print what it says, or why it failed."""
-    quiet = {"TF_CPP_MIN_LOG_LEVEL": "3", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    done = subprocess.run(
-        words, cwd=folder, capture_output=True, text=True, env={**os.environ, **quiet}
-    )
+    env = os.environ | {"PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, env=env)
     print(done.stdout, done.stderr if done.returncode else "", sep="", end="")
 
 
@@ -61,10 +59,10 @@ def in_new_process(program, name, folder):
     return start(attempt, program, name, str(folder))[1].recv()
 
 
-def call_elsewhere(code, name, calls):
-    """What `call_op` sends of each call (inputs, attributes), or why it cannot."""
+def call_elsewhere(code, calls):
+    """What `call_op` sends of each call, or why it cannot."""
     with tempfile.TemporaryDirectory() as folder:
-        process, connection = start(call_op, code, name, calls, folder)
+        process, connection = start(call_op, code, calls, folder)
         try:
             if connection.poll(200):
                 return connection.recv()
@@ -75,63 +73,47 @@ def call_elsewhere(code, name, calls):
 
 
 def judge_norm(code):
-    """Judge the C++ of SegmentNorm: values, ids, lengths, p, threads, and shape."""
+    """Judge the C++ of SegmentNorm: values, ids, lengths, p, threads, and shapes."""
     x, ids = np.array([3.0, -5.0, -4.0, 12.0, -2.0]), np.int32([2, 0, 2, 0, 3])
     many = np.random.default_rng(0).normal(size=1_000_000)
     many_ids = np.arange(len(many), dtype=np.int32) % 7
     which = "a million numbers: which thread writes y, and what type is the sum?"
-    tries = [
-        (x, ids, {}, "p is 2 by default; most of the segments are empty"),
-        (x, ids, {"p": 1.0}, "p = 1: what about the sign of x?"),
-        (np.float32(x), ids, {"p": 0.5}, "p = 0.5, in float32"),
-        (many, many_ids, {"p": 3.0}, which),
+    wrong_id = "refuse ids 4 and -1 for 4 segments: they would write where nothing is"
+    lengths = "refuse four numbers and five ids, and matrices, before `Shard` is called"
+    wrong_p = "refuse p = 0, -1 and nan, before `Shard` is called: what sets p?"
+    tries = [  # x, ids, segments and p, hint; the first four are right
+        (x, ids, [1000], "p is 2 by default; most of the segments are empty"),
+        (x, ids, [5, 1.0], "p = 1: what about the sign of x?"),
+        (np.float32(x), ids, [1000, 0.5], "p = 0.5, in float32"),
+        (many, many_ids, [1000, 3.0], which),
+        *[(x, wrong, [4], wrong_id) for wrong in (ids + 1, ids - 1)],
+        *[(x[:4], ids, [4], lengths), (x[None], ids[None], [4], lengths)],
+        *[(x, ids, [4, p], wrong_p) for p in (0.0, -1.0, float("nan"))],
     ]
-    wrong_id = "an id of 4 or -1 for four segments: it would write where nothing is"
-    lengths = "four numbers and five ids, or matrices, have to be refused"
-    wrong_p = "p = 0, -1 and nan have to be refused: where does the kernel get p?"
-    refused = [
-        *[(x, ids + 1, {}, wrong_id), (x, ids - 1, {}, wrong_id)],
-        *[(x[:4], ids, {}, lengths), (x[None], ids[None], {}, lengths)],
-        *[(x, ids, {"p": p}, wrong_p) for p in (0.0, -1.0, float("nan"))],
-    ]
-    if not isinstance(code, str):
-        found = f"C++ code is a text, not {type(code).__name__}"
-    elif not re.search(r"\bp\s*:", code):  # then do not wait for the compiler
-        found = "p is not yet an attribute in the interface"
-    else:
-        calls = [((x, ids), {"segments": 1000, **p}) for x, ids, p, _ in tries]
-        calls += [((x, ids), {"segments": 4, **p}) for x, ids, p, _ in refused]
+    found = "p is not yet an attribute in the interface"
+    if re.search(r"\bp\s*:", str(code)):  # else do not wait for the compiler
         watched = WATCHED_SHARD + re.sub(r"\bShard\b", "WatchedShard", code)
-        found = call_elsewhere(watched, "segment_norm", calls)
+        found = call_elsewhere(watched, [one[:3] for one in tries])
+    if isinstance(found, str):
+        return judge(holds(lambda: found))
+    ys, shapes, shared = zip(*found, strict=True)
 
-    def value(n, x, ids, p=2.0):
-        y = np.bincount(ids, abs(x) ** p, 1000) ** (1 / p)
-        return gives(lambda *_: found[n][0], [x, ids], y, tries[n][3], graph=False)
+    def value(y, x, ids, options, hint):
+        segments, p = [*options, 2.0][:2]
+        right = np.bincount(ids, abs(x) ** p, segments) ** (1 / p)
+        return gives(lambda *_: y, [x, ids], right, hint, graph=False)
 
-    def early(y, shape, total):
-        if y is not None:
-            return "it is not refused"
-        return total == 0 or "it is refused too late: `Shard` was called before"
-
+    divided = "which thread writes y? `Shard` should divide the outputs"
+    shape = "recorded with lengths None: which shape does the shape function give?"
     judge(
-        holds(lambda: isinstance(found, list) or found),
-        *[value(n, x, ids, **p) for n, (x, ids, p, _) in enumerate(tries)],
-        holds(
-            lambda: 0 < found[3][2] < len(many),
-            "which thread writes y? `Shard` should divide the outputs",
-        ),
+        *[value(y, *one) for y, one in zip(ys[:4], tries[:4], strict=True)],
+        holds(lambda: 0 < shared[3] < len(many), divided),
         *[
-            holds(lambda n=n: early(*found[n]), one[3])
-            for n, one in enumerate(refused, len(tries))
+            holds(lambda n=n: isinstance(ys[n], str) and not shared[n], tries[n][3])
+            for n in range(4, len(tries))
         ],
-        holds(
-            lambda: found[6][1] is found[7][1] is None,
-            f"{lengths}, and while a function is recorded",
-        ),
-        holds(
-            lambda: found[0][1] == (1000,),
-            "which shape of the output does the shape function give for 1000 segments?",
-        ),
+        holds(lambda: shapes[6] is shapes[7] is None, f"recorded: {lengths}"),
+        gives(lambda: shapes[:2], [], [(1000,), (5,)], shape, graph=False),
     )
 
 

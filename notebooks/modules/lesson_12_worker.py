@@ -19,11 +19,11 @@ def attempt(connection, program, name, folder):
     connection.send(said)
 
 
-def call_op(connection, code, name, calls, folder):
-    """Compile C++, call its op, and send the list of outcomes, or why there is none.
+def call_op(connection, code, calls, folder):
+    """Compile C++, call its segment_norm, and send the outcomes, or why there is none.
 
-    Each is y, or None if the op refuses; its shape while a function is recorded, or
-    None; and what `Shard` in judge_norm's C++ wrote into a file meanwhile.
+    Each is y, or what the op says; the recorded shape, or None (recorded with lengths
+    of None, if there is y); and what `Shard` in judge_norm's C++ wrote into a file.
     """
     os.environ["TF_NUM_INTRAOP_THREADS"] = "2"  # to find a race
     os.chdir(folder)
@@ -31,19 +31,23 @@ def call_op(connection, code, name, calls, folder):
 
     from custom_ops import load_op
 
-    def outcome(inputs, options):
-        y = shape = None
+    def outcome(x, ids, options):
+        options = dict(zip(["segments", "p"], options, strict=False))
+        lengths, shape = ([None], [None]), None
         Path("shard").write_text("0")
-        with contextlib.suppress(tf.errors.InvalidArgumentError):
-            y = op(*inputs, **options).numpy()
+        try:
+            y = op(x, ids, **options).numpy()
+        except tf.errors.InvalidArgumentError as error:
+            y, lengths = error.message.split("}} ")[-1], (x.shape, ids.shape)
+        specs = map(tf.TensorSpec, lengths, (x.dtype, ids.dtype))
         with contextlib.suppress(ValueError):
-            record = tf.function(lambda: op(*inputs, **options)).get_concrete_function
-            shape = tuple(record().output_shapes)
+            record = tf.function(lambda x, ids: op(x, ids, **options))
+            shape = tuple(record.get_concrete_function(*specs).output_shapes)
         return y, shape, int(Path("shard").read_text())
 
     try:
         Path("op.cc").write_text(code, "utf-8")
-        op = getattr(load_op("op.cc"), name)
+        op = load_op("op.cc").segment_norm
         connection.send([outcome(*call) for call in calls])
     except Exception as error:
         connection.send(str(error))

@@ -43,6 +43,12 @@ TOO_LATE = """if (!(p_ > 0)) {
           return;
         }
         double sum"""
+UNKNOWN = (  # unknown lengths are refused
+    "int segments;\n      TF",
+    """int segments;
+      if (!c->FullyDefined(same)) return absl::InvalidArgumentError("lengths");
+      TF""",
+)
 IN_COMPUTE = (
     "    // Check every id.",
     """auto require = [&](bool right, const char* what) {
@@ -90,19 +96,19 @@ def layer(old="", new=""):
 WRONG = {
     1: [
         ("not yet an attribute", edited(without=[ATTR])),
-        ("missing 1 required", edited(("float = 2", "float"))),
         ("not declared", edited(without=[MEMBER])),
         ("sign", changed("std::abs(double(x(i)))", "x(i)")),
-        ("p = 1", changed(", p_);", ", 2);")),
+        ("when 'int' expected", edited(("  float p_;", "  int p_;"))),  # the op's own error
         ("where nothing is", edited(("ids(i) >= 0 && ids(i) < segments_", "ids(i) == ids(i)"))),
         ("-1 and nan", edited(("p_ > 0", "!(p_ <= 0)"))),
-        ("too late", changed("double sum", TOO_LATE, without=[POSITIVE])),
+        ("before `Shard`", changed("double sum", TOO_LATE, without=[POSITIVE])),
         # lengths that differ, in the kernel and in the shape function
         ("five ids", edited((" && x_tensor.shape() == ids_tensor.shape()", ""))),
         ("five ids", edited(("TF_RETURN_IF_ERROR(c->Merge(x, ids, &same));", ""))),
         ("which thread", edited(work=RACE)),  # threads that divide the inputs
         ("which thread", edited(work=WORK + "work(0, segments_);\n    return;\n    ")),
-        ("which shape", edited(("c->MakeShape({c->MakeDim(segments)})", "c->UnknownShape()"))),
+        ("which shape", edited(("c->MakeDim(segments)", "c->MakeDim(1000)"))),
+        ("which shape", edited(UNKNOWN)),
     ],
     2: [
         ("by which name", layer('@keras.saving.register_keras_serializable("segment_norm")', "")),
