@@ -115,8 +115,3 @@ def test_sum_to_keeps_a_known_shape_in_a_graph():
 )
 def test_like_has_the_shape_and_dtype(x, shape, dtype):
     assert like(x) == tf.TensorSpec(shape, dtype)
-
-
-def test_like_of_nothing_is_an_error():
-    with pytest.raises(ValueError):
-        like(None)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from utils import load_mnist, tf
+from utils import load_mnist
 
 ROOT = Path(__file__).resolve().parents[1]
 NAMES = ["x_train", "y_train", "x_test", "y_test"]
@@ -29,11 +29,6 @@ def test_the_sample_is_that_of_the_data_card():
         (name, str(a.shape), a.dtype.name, hashlib.sha256(a.tobytes()).hexdigest())
         for name, a in zip(NAMES, (x_train, y_train, x_test, y_test), strict=True)
     ]
-
-
-def test_the_full_set_is_that_of_keras(monkeypatch):
-    monkeypatch.setattr(tf.keras.datasets.mnist, "load_data", lambda: "all of it")
-    assert load_mnist("full") == "all of it"
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,6 @@ def my_better_py_func(func, inp, Tout, grad=None):
     return op.outputs[0]
 """
 NEW_NAME, REGISTER = 'f"Mine-{uuid.uuid4()}"', "tf.RegisterGradient(name)(grad)"
-ONCE = "if not registered: registered.append(tf.RegisterGradient(name)(grad))"
 
 ONCE_A_NAME = """
     try:
@@ -96,10 +95,6 @@ WRONG = {
             "k = 3 and 30",
             named('f"{grad.__qualname__} {grad.__code__.co_firstlineno}"', ONCE_A_NAME),
         ),
-        # one gradient for all of the same func
-        ("k = 3 and 30", named('f"of {id(func)}"', ONCE_A_NAME)),
-        # one gradient for every op
-        ("each node", "registered = []\n" + named('"One for all"', ONCE)),
         # the record forgets dy
         ("look at op and dy", named(dy="1.0")),
         # right for each y of its own only
@@ -155,8 +150,6 @@ WRONG = {
         ("dx of shape (), gradient", careful(shape="pass")),
         ("whose memory", careful(before="pass")),
         ("call my_py_func", "careful_py_func = py_func"),
-        # gives the input back, and y is the same array
-        ("whose memory", careful("old = array.copy()", "array[...] = old")),
         # a writer may return a copy, and keep the sum
         ("swaps_two", careful("pass", raise_if("y is array"))),
         ("swaps_two", careful("old = array.sum()", raise_if("array.sum() != old"))),
@@ -166,11 +159,6 @@ WRONG = {
         ("()", careful(shape="tf.debugging.assert_equal(tf.shape(dx), tf.shape(x))")),
         # hides it
         ("()", careful(shape="dx = tf.broadcast_to(dx, x.shape)")),
-        # looks at the first dimension only
-        (
-            "(2, 1)",
-            careful(shape="dx = tf.ensure_shape(dx, [*x.shape[:1], *[None] * (len(x.shape) - 1)])"),
-        ),
         ("(3, 2)", careful(shape="dx = tf.reshape(dx, x.shape)")),
         # nobody uses what it returns, so a graph leaves it out
         ("in_graph", careful(shape="tf.ensure_shape(dx, x.shape)")),
@@ -189,23 +177,7 @@ WRONG = {
 }
 
 RIGHT = {
-    1: [
-        named(register=f"if not tf.executing_eagerly(): {REGISTER}"),
-        # the twelve lines with a list of one output
-        """
-def my_better_py_func(func, inp, Tout, grad=None):
-    op = SimpleNamespace(inputs=inp)
-    make = tf.numpy_function if tf.executing_eagerly() else (
-        lambda *arguments: recipe_2016(*arguments, grad))
-
-    @tf.custom_gradient
-    def run(*inputs):
-        return [make(func, inputs, Tout)], lambda dy: grad(op, dy)
-
-    op.outputs = run(*inp)
-    return op.outputs[0]
-""",
-    ],
+    1: [named(register=f"if not tf.executing_eagerly(): {REGISTER}")],
     2: [
         careful(before="array = array.copy()"),
         careful("old = array.copy()", "assert np.array_equal(old, array)"),

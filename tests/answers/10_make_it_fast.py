@@ -68,14 +68,6 @@ WRONG = {
         ("797 steps", DESCEND.format("tf.abs(tf.reduce_min(dx)) >= limit")),
         # right for the slope 2 * x only
         ("another slope", DESCEND.format(GOES_ON).replace("0.1 * dx", "0.2 * x")),
-        # Python's condition
-        (
-            "tf.function",
-            DESCEND.format("True").replace(
-                "        x = x",
-                "        if tf.reduce_max(tf.abs(dx)) < limit:\n            break\n        x = x",
-            ),
-        ),
         # the limit of the first call stays
         (
             "where x ends",
@@ -107,15 +99,6 @@ WRONG = {
         ),
         ("results tensors", WHOLE + CALL_WHOLE.format("x, int(n)")),
         ("an integer", WHOLE + CALL_WHOLE.format("x, tf.cast(n, x.dtype)")),
-        # stops too early
-        (
-            "797 steps",
-            DESCEND.format(GOES_ON)
-            .replace("while " + GOES_ON, "for _ in tf.range(600)")
-            .replace(
-                "        x = x", f"        if not {GOES_ON}:\n            break\n        x = x"
-            ),
-        ),
         ("where x ends", DESCEND.format("tf.reduce_max(dx) >= limit")),
         ("so is the limit", DESCEND.format("tf.reduce_max(tf.abs(dx)) > limit")),
         # a step before it asks
