@@ -295,6 +295,8 @@ RIGHT = {
     "log(1 + x)": (lambda x: tf.math.log(1 + x), [1e-6]),
     "very fast": (lambda x: tf.sin(1000 * x), [[1.0, 2.0, 3.0]]),
     "ties": (lambda x: tf.nn.max_pool2d(x, 2, 2, "SAME"), [np.zeros((1, 4, 4, 1))]),
+    "many ties": (lambda x: tf.nn.max_pool2d(x, 2, 2, "SAME"),
+                  [np.zeros((1, 24, 24, 4))]),
     "near its edge": (tf.acos, [[0.999999, 0.0]]),
     "step": (tf.floor, [[4.0, 0.5]]),
     "layer norm": (lambda x: (x - tf.reduce_mean(x)) * tf.math.rsqrt(

@@ -85,11 +85,13 @@ def slopes_of_few(line, step, p):
     return Slopes("smooth", slope, slope, error)
 
 
-def slopes(line, longest, eps, weights):
+def slopes(line, longest, eps, weights, bent):
     """`Slopes` by steps of many sizes to both sides, up to the longest.
 
-    longest: in units of the stride of the line. weights (K, m): of more than 256
-    outputs these K sums are looked at. Returns `Slopes`, and the weights for them.
+    longest: in units of the stride of the line. Of more than 256 outputs the `bent`
+    (m,) ones are looked at, if they are at most 2,048, for the slopes of a sum say
+    nothing of theirs; and of the others K sums, by weights (K, m). Returns `Slopes`,
+    and the weights for them.
     """
     ratio = np.clip(eps ** (-1 / 22), np.sqrt(2), 4)  # about 22 sizes, down to eps
     powers = np.arange(np.ceil(np.log(eps / longest) / np.log(ratio)), 1)
@@ -99,8 +101,11 @@ def slopes(line, longest, eps, weights):
     change = np.stack([line.at(size) if size else 0 * y for size in t])
     moved = (change != 0).any(axis=0)  # nan is not 0 either
     if moved.sum() > 256:
-        y, change = np.linalg.norm(weights * y, axis=1), change @ weights.T
-        moved, weights = np.ones(len(y), bool), np.eye(len(weights))
+        bent = bent & (np.sum(bent) <= 2048)
+        others, sums = np.where(bent, 0, weights), np.eye(len(weights))
+        y = np.append(y[bent], np.linalg.norm(others * y, axis=1))
+        change = np.hstack([change[:, bent], change @ others.T])
+        moved, weights = np.ones(len(y), bool), np.hstack([weights[:, bent], sums])
     kind, found = np.full(y.size, "smooth", object), np.zeros((3, y.size))
     found[2] = 4 * eps * (y if moved.any() else np.maximum(y, 1)) / t[-1]
     if moved.any():

@@ -64,14 +64,16 @@ class Comparison:
         """A `Finding` of the elements of these numbers, all moved together."""
         line, p = Line(self.f, where, self.rng), self.precision
         for step in (p.step, p.step / 64):  # enough for most elements
-            found = self._compare(line, slopes_of_few(line, step, p), self.weights)
+            few = slopes_of_few(line, step, p)
+            found = self._compare(line, few, self.weights)
             exact = found.error <= p.rtol * np.abs(found.numeric)
             fine = ~found.bad | exact & (self.wrong >= _MANY)
             if fine.all() and not found.unsure.any():
                 break
         else:  # in float64 no long steps: far away a simulator may run for ever
             longest = 0.12 if p.eps <= 2**-52 else 0.5
-            measured = slopes(line, longest * math.pi, p.eps, self.weights)
+            bent = few.error > p.rtol * np.abs(few.left)
+            measured = slopes(line, longest * math.pi, p.eps, self.weights, bent)
             found = self._compare(line, *measured, closer=True)
         if self.missing[where].any() and not self._constant(line):
             found = found._replace(bad=np.ones_like(found.bad))

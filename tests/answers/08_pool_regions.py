@@ -77,7 +77,6 @@ WRONG = {
         ("two channels", pool_range(SHARED.replace("-", "+"))),
         ("two channels", pool_range("dx[pixels] += dy[place] * high / high.sum((0, 1))")),
         ("two channels", pool_range(SHARED.replace("dx[pixels]", "dx[0][pixels[1:]]"))),
-        ("not yet", pool_range().replace("    return dx", "    return -dx")),
     ],
     2: [
         ("image 2", changed("tf.gather(images, tf.cast(rois[:, 0], tf.int32))",
