@@ -61,7 +61,7 @@ def recorded_once(descend, np_slope, x, limit):
 
 
 def every_loop_calls_numpy(functions):
-    """Whether the body of each loop does: if not, it may never end."""
+    """Whether there is a loop, and the body of each does: if not, it may never end."""
     nodes = {f.signature.name: f.node_def for f in functions}
 
     def calls_numpy(name):
@@ -72,4 +72,4 @@ def every_loop_calls_numpy(functions):
         )
 
     loops = [n for body in nodes.values() for n in body if n.op.endswith("While")]
-    return all(calls_numpy(loop.attr["body"].func.name) for loop in loops)
+    return loops and all(calls_numpy(loop.attr["body"].func.name) for loop in loops)
