@@ -17,7 +17,7 @@ from .processes import load_early, start
 
 load_early()
 CPP = Path(__file__).resolve().parents[1] / "cpp"
-# It stands before a student's code, which calls this Shard instead of TensorFlow's.
+# Before a student's code, which calls this Shard instead of TensorFlow's.
 WATCHED_SHARD = """
 #include <fstream>
 #include "tensorflow/core/util/work_sharder.h"
@@ -28,7 +28,7 @@ void WatchedShard(Threads threads, Pool pool, int64_t total, const Rest&... rest
   Shard(threads, pool, total, rest...);
 }
 }
-#line 1 "op.cc"
+#include "answer.cc"
 """
 
 
@@ -59,10 +59,10 @@ def in_new_process(program, name, folder):
     return start(attempt, program, name, str(folder))[1].recv()
 
 
-def call_elsewhere(code, calls):
+def call_elsewhere(files, calls):
     """What `call_op` sends of each call, or why it cannot."""
     with tempfile.TemporaryDirectory() as folder:
-        process, connection = start(call_op, code, calls, folder)
+        process, connection = start(call_op, files, calls, folder)
         try:
             if connection.poll(200):
                 return connection.recv()
@@ -92,8 +92,9 @@ def judge_norm(code):
     ]
     found = "p is not yet an attribute in the interface"
     if re.search(r"\bp\s*:", str(code)):  # else do not wait for the compiler
-        watched = WATCHED_SHARD + re.sub(r"\bShard\b", "WatchedShard", code)
-        found = call_elsewhere(watched, [one[:3] for one in tries])
+        answer = re.sub(r"\bShard\b", "WatchedShard", code)
+        files = {"op.cc": WATCHED_SHARD, "answer.cc": answer}
+        found = call_elsewhere(files, [one[:3] for one in tries])
     if isinstance(found, str):
         return judge(holds(lambda: found))
     ys, shapes, shared = zip(*found, strict=True)

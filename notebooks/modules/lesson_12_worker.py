@@ -19,7 +19,7 @@ def attempt(connection, program, name, folder):
     connection.send(said)
 
 
-def call_op(connection, code, calls, folder):
+def call_op(connection, files, calls, folder):
     """Compile C++, call its segment_norm, and send the outcomes, or why there is none.
 
     Each is y, or what the op says; the recorded shape, or None (recorded with lengths
@@ -46,7 +46,8 @@ def call_op(connection, code, calls, folder):
         return y, shape, int(Path("shard").read_text())
 
     try:
-        Path("op.cc").write_text(code, "utf-8")
+        for name, text in files.items():
+            Path(name).write_text(text, "utf-8")
         op = load_op("op.cc").segment_norm
         connection.send([outcome(*call) for call in calls])
     except Exception as error:
