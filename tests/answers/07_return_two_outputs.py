@@ -186,6 +186,11 @@ RIGHT = {
     k->flat<tensorflow::int32>()(0) = *a;
     k->vec<int>()(1) = *b;
 """,
-        )
+        ),
+        filled(
+            ("= 1; i < numbers.size(); ++i", "= numbers.size() - 1; i >= 0; --i"),
+            ("< low", "<= low"),
+            ("> high", ">= high"),
+        ),  # fmt: skip
     ],
 }
