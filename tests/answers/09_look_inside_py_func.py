@@ -177,7 +177,12 @@ WRONG = {
 }
 
 RIGHT = {
-    1: [named(register=f"if not tf.executing_eagerly(): {REGISTER}")],
+    1: [
+        named(register=f"if not tf.executing_eagerly(): {REGISTER}"),
+        named(register=f"if not tf.executing_eagerly(): {REGISTER}").replace(
+            "run(*inp)", "run(*map(tf.identity, inp))"
+        ),
+    ],
     2: [
         careful(before="array = array.copy()"),
         careful("old = array.copy()", "assert np.array_equal(old, array)"),
