@@ -105,15 +105,6 @@ WRONG = {
                 "tf.nest.map_structure(lambda dx: dx * dy, grad(op, tf.ones_like(dy)))",
             ),
         ),
-        # on the node, dx has the shape of dy
-        (
-            "each node",
-            named(
-                register="shaped = lambda node, dy: tf.nest.map_structure(\n"
-                "        lambda dx: tf.reshape(dx, tf.shape(dy)), grad(node, dy))\n"
-                "    tf.RegisterGradient(name)(shaped)"
-            ),
-        ),
         # its gradient looks at tensors of another graph
         (
             "dy of that node",
