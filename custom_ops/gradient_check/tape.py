@@ -108,7 +108,7 @@ class Function:
             if dx is not None and dx.shape != x.shape:
                 raise ValueError(
                     f"{name}: the gradient has shape {dx.shape}, the input has "
-                    f"{x.shape}; it needs the shape of the input")
+                    f"{x.shape}; if f broadcasts, sum_to undoes it")
             if dx is not None and dx.dtype != x.dtype:
                 raise ValueError(
                     f"{name}: the gradient is {dx.dtype.name}, the input is "
