@@ -104,17 +104,6 @@ class TestWrong:
         assert "input 1, element (1,): analytic None, numeric 2.0" in text
         assert "there is no gradient" in text
 
-    def test_second_derivative(self, dtype):
-        @tf.custom_gradient
-        def slope(x, dy):
-            return 3 * x * x * dy, lambda d: (7 * x * dy * d, 3 * x * x * d)
-
-        wrong = op(lambda x: x**3, lambda dy, x: slope(x, dy))
-        for kind in dtype, "float16", "bfloat16":
-            x = numbers([1, 2], kind)
-            assert check_gradient(wrong, [x])
-            text = failure(wrong, [x], order=2)
-            assert text.startswith("second derivative, input 0, element (1,)")
 
     def test_outside_of_a_kink(self, dtype):
         wrong = op(tf.nn.relu, lambda dy, x: dy * numbers([0, 2, 1], dtype))
@@ -128,6 +117,19 @@ class TestWrong:
             lambda x: x + 1, lambda dy, x: None if gradient is None else gradient * dy
         )
         assert "2 of 2" in failure(wrong, [numbers([1e-6, 2e-6], dtype)])
+
+
+@all_dtypes
+def test_a_wrong_second_derivative(dtype):
+    @tf.custom_gradient
+    def slope(x, dy):
+        return 3 * x * x * dy, lambda d: (7 * x * dy * d, 3 * x * x * d)
+
+    wrong = op(lambda x: x**3, lambda dy, x: slope(x, dy))
+    x = numbers([1, 2], dtype)
+    assert check_gradient(wrong, [x])
+    text = failure(wrong, [x], order=2)
+    assert text.startswith("second derivative, input 0, element (1,)")
 
 
 @all_dtypes
@@ -536,7 +538,7 @@ def test_a_small_network_in_float32():
         labels = tf.one_hot([1, 0], 3, dtype=x.dtype)
         return tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits(labels, y))
 
-    shapes = (2, 6, 6, 1), (3, 3, 1, 4), (36, 3)
+    shapes = (2, 4, 4, 1), (3, 3, 1, 4), (16, 3)
     xs = [tf.constant(rng.normal(size=s), tf.float32) for s in shapes]
     assert verdict(loss, xs) == "right"
     wrong = [xs[0], xs[1], op(tf.identity, lambda dy, w: 1.01 * dy)]
