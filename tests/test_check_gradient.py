@@ -104,7 +104,6 @@ class TestWrong:
         assert "input 1, element (1,): analytic None, numeric 2.0" in text
         assert "there is no gradient" in text
 
-
     def test_outside_of_a_kink(self, dtype):
         wrong = op(tf.nn.relu, lambda dy, x: dy * numbers([0, 2, 1], dtype))
         text = failure(wrong, [numbers([-1, 0, 2], dtype)])
