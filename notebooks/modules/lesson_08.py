@@ -6,27 +6,21 @@ import numpy as np
 from utils import like, py_func, tf
 
 
-def part(first, last, i, n):
-    """The rows, or columns, of bin i of n in a box from first to last.
-
-    Of `length` rows these are floor(i length / n) up to, not including,
-    ceil((i + 1) length / n).
-    """
-    length = last - first + 1
-    stop = -(-(i + 1) * length // n)  # rounded up
-    return slice(first + i * length // n, first + stop)
-
-
 def bins(rois, grid):
     """For each bin: its place in the output, and that of its pixels in the data.
 
-    The boxes are of whole pixels inside the image.
+    The boxes are of whole pixels inside the image. Of `length` rows, bin i of n gets
+    floor(i length / n) up to, not including, ceil((i + 1) length / n); so for columns.
     """
-    for r, (number, left, top, right, bottom) in enumerate(np.array(rois, int)):
+
+    def cut(first, last, i, n):
+        length = last + 1 - first
+        return slice(first + i * length // n, first - -(i + 1) * length // n)
+
+    for r, (image, left, top, right, bottom) in enumerate(np.array(rois, int).tolist()):
         for i, j in np.ndindex(*grid):
-            rows = part(top, bottom, i, grid[0])
-            columns = part(left, right, j, grid[1])
-            yield (r, i, j), (number, rows, columns)
+            rows, columns = cut(top, bottom, i, grid[0]), cut(left, right, j, grid[1])
+            yield (r, i, j), (image, rows, columns)
 
 
 def np_pool(data, rois, grid, reduce=np.max):
@@ -37,37 +31,32 @@ def np_pool(data, rois, grid, reduce=np.max):
     return pooled
 
 
-def make_scenes(rng, images, labels, count):
+def make_scenes(seed, images, labels, count):
     """Pictures of 64 by 64 pixels, a digit of its own size in each quarter.
 
     Returns:
-        The scenes (count, 64, 64, 1), float32 from 0 to 1; the boxes (4 * count, 5), in
-        each row the number of the scene, left, top, right and bottom: 4 pixels further
-        out than the digit, as far as the scene goes, so that boxes may overlap; and
-        the labels (4 * count,).
+        The scenes (count, 64, 64, 1), float32 from 0 to 1; the boxes (4 * count, 5) as
+        RoiPool takes them, up to 4 pixels further out than the digit, so that they may
+        overlap; and the labels (4 * count,).
     """
+    rng = np.random.default_rng(seed)
     scenes = np.zeros((count, 64, 64, 1), np.float32)
     boxes, chosen = [], rng.integers(0, len(images), (count, 4))
     for n, r, c in np.ndindex(count, 2, 2):
         digit = images[chosen[n, 2 * r + c], :, :, None] / 255
         size = rng.integers(16, 30)
         y, x = 32 * np.array([r, c]) + rng.integers(0, 32 - size, 2)
-        digit = tf.image.resize(digit, [size, size])
-        scenes[n, y : y + size, x : x + size] = digit
+        scenes[n, y : y + size, x : x + size] = tf.image.resize(digit, [size, size])
         corners = x - 4, y - 4, x + size + 3, y + size + 3
         boxes.append([n, *np.clip(corners, 0, 63)])
     return scenes, np.array(boxes, np.float32), labels[chosen].astype(int).ravel()
 
 
 def draw_pooling(scene, boxes, pooled, gradients):
-    """Draw a scene with its four boxes, the pooled boxes, and where gradients are.
+    """Draw a scene (64, 64, 1), its four boxes, each pooled, and where gradients are.
 
-    Args:
-        scene: (64, 64, 1).
-        boxes: (4, 5).
-        pooled: (4, n, n, 1).
-        gradients: a dict from a title to a gradient of the shape of the scene; what is
-            not 0 is drawn in white.
+    `gradients` is a dict from a title to a gradient of the shape of the scene; what is
+    not 0 is drawn in white.
     """
     grid = [["0", "1"], ["2", "3"]]
     size = 2.75 * (2 + len(gradients)), 2.7
@@ -88,29 +77,19 @@ def draw_pooling(scene, boxes, pooled, gradients):
     plt.show()
 
 
-def as_op(reduce, backward):
-    """An op that pools with two functions of NumPy, to try an answer to exercise 1.
-
-    Args:
-        reduce: what is computed of a bin, as for `np_pool`.
-        backward: takes data, boxes and dy; returns the gradient of the data.
-
-    Returns:
-        A function of data, boxes and the grid.
-    """
+def range_op(backward):
+    """RoiPool with the range, whose gradient is an answer to exercise 1."""
 
     def pool(data, rois, grid):
         data, rois = tf.convert_to_tensor(data), np.array(rois, float)
         spec = tf.TensorSpec([len(rois), *grid, data.shape[3]], data.dtype)
 
-        def grad(op, dy):
-            inputs = [op.inputs[0], dy]
-            return py_func(
-                lambda data, dy: backward(data, rois, dy), inputs, like(data)
-            )
+        def forward(data):
+            return np_pool(data, rois, grid, np.ptp)
 
-        return py_func(
-            lambda x: np_pool(x, rois, grid, reduce), [data], spec, grad=grad
-        )
+        def grad(op, dy):
+            return py_func(backward, [op.inputs[0], rois, dy], like(data))
+
+        return py_func(forward, [data], spec, grad=grad)
 
     return pool
