@@ -1,7 +1,8 @@
-"""For lesson 09: what came of a call, the names on nodes, the places of a gradient."""
+"""For lesson 09: what came of a call, and where the nodes of a graph lead dy."""
 
 import re
 import textwrap
+from itertools import pairwise
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -10,9 +11,11 @@ from utils import tf
 
 from .quiet import quietly
 
-OURS = {"boxstyle": "round,pad=0.5", "facecolor": "#fde0c5", "linestyle": "--"}
-OTHER = {"boxstyle": "round,pad=0.5", "facecolor": "#d6e6f4"}
-MIDDLE = {"ha": "center", "va": "center"}
+PLACES = {"x": 0.03, "PyFunc": 0.4, "IdentityN": 0.77, "y": 0.97}
+TASKS = {"PyFunc": "calls NumPy", "IdentityN": "passes y on"}
+OURS = {"boxstyle": "round,pad=0.6", "facecolor": "#fde0c5", "linestyle": "--"}
+OTHER = {"boxstyle": "round,pad=0.6", "facecolor": "#d6e6f4"}
+PRIVATE = "tensorflow.python", "record_operation", "stop_recording"
 
 
 def outcome(f, *arguments):
@@ -23,72 +26,54 @@ def outcome(f, *arguments):
     except Exception as error:
         where = r"(?s)^Graph.*?Error: |^\{\{.*?\}\} |ValueError: "
         said = re.sub(where, "", str(error)).split("\n")[0]
-        return textwrap.indent(textwrap.fill(f"error: {said}", 76), " " * 12)[12:]
+        return textwrap.indent(textwrap.fill(f"error: {said}", 69), " " * 19)[19:]
 
 
-def _nodes(f, x):
-    """The nodes PyFunc and IdentityN of the graph of f, and of the loops in it."""
+def gradient_names(f, x):
+    """For each node PyFunc or IdentityN of the graph of f: node and gradient name."""
     with quietly():
         graph = tf.function(f).get_concrete_function(x).graph.as_graph_def()
     bodies = [body.node_def for body in graph.library.function]
-    nodes = [node for body in (graph.node, *bodies) for node in body]
-    nodes = [node for node in nodes if node.op in ("PyFunc", "IdentityN")]
-    return sorted(nodes, key=lambda node: node.name)
-
-
-def names_on_nodes(f, x):
-    """For each such node a line: its own name, and that of its gradient up to a "-"."""
-    lines = []
-    for node in _nodes(f, x):
-        name = node.attr["_gradient_op_type"].s.decode().split("-")[0]
-        lines.append(f"    {node.name:36}{name or 'no name'}")
-    return "\n".join(lines)
-
-
-def without_py_func(make):
-    """Whether no node that make adds has the text that our py_func writes on it."""
-
-    def op(x):
-        return make(np.negative, [x], x.dtype, grad=lambda op, dy: -dy)
-
-    tokens = [node.attr["token"].s for node in _nodes(op, tf.constant([1.0, 2.0]))]
-    return not any(b"py_func" in token for token in tokens)
-
-
-def draw_places():
-    """The record of a tape; a graph from x to y with our gradient on a node."""
-    _, (left, right) = plt.subplots(1, 2, figsize=(9, 2.2), width_ratios=[2, 3])
-    record = "record of the cube\ninput: x = 2\noutput: y = 8\nbackward: 1 becomes 12"
-    places = [(0.05, "x", None), (0.5, record, OURS), (0.95, "y", None)]
-    title = "A tape that sees the op:\nits record has our gradient"
-    _draw_way(left, title, places, [], [(2, 1, 0), (1, 0, 0)])
-    places = [
-        (0.06, "x", None),
-        (0.34, "node PyFunc\ncalls NumPy", OTHER),
-        (0.7, "node IdentityN\npasses y on\nname of our gradient", OURS),
-        (0.96, "y", None),
+    nodes = [
+        node for body in (graph.node, *bodies) for node in body if node.op in TASKS
     ]
-    title = "A tape around a graph:\na node has the name of our gradient"
-    forward = [(0, 1, 0), (1, 2, 0), (2, 3, 0), (0, 2, -0.3)]
-    _draw_way(right, title, places, forward, [(3, 2, -0.3), (2, 0, -0.3)])
-    right.text(0.16, 0.19, "3x² dy", **MIDDLE)
+    names = [node.attr["_gradient_op_type"].s.decode() for node in nodes]
+    names = [re.sub("-.*", "-…", name) or "no name" for name in names]
+    return sorted(zip(nodes, names, strict=True), key=lambda pair: pair[0].name)
 
 
-def _draw_way(ax, title, places, forward, back):
-    """Boxes in a row; solid arrows forward, dashed ones back: (start, end, bend)."""
-    ax.set(title=title, xlim=(0, 1), ylim=(0, 1), xticks=[], yticks=[])
-    ax.text(0.02, 0.97, "tape", va="top")
-    boxes = [
-        ax.text(place, 0.5, text, bbox=box, **MIDDLE) for place, text, box in places
-    ]
-    for style, arrows in ("-", forward), ("--", back):
-        for start, end, bend in arrows:
-            arrow = {
-                "arrowstyle": "->",
-                "linestyle": style,
-                "patchA": boxes[start],
-                "patchB": boxes[end],
-                "connectionstyle": f"arc3,rad={bend}",
-            }
-            tip, tail = boxes[end].get_position(), boxes[start].get_position()
-            ax.annotate("", tip, tail, arrowprops=arrow)
+def public_names_only(make):
+    """Whether make adds no node with the text of py_func, and has no private name."""
+    codes = [make.__code__]
+    for code in codes:  # and those of the functions in it
+        codes += [part for part in code.co_consts if hasattr(part, "co_names")]
+    f = tf.function(lambda x: make(np.negative, [x], x.dtype, grad=lambda op, dy: -dy))
+    texts = [node.attr["token"].s for node, _ in gradient_names(f, tf.constant(1.0))]
+    private = [name for c in codes for name in c.co_names if name.startswith(PRIVATE)]
+    return not private and not any(b"py_func" in text for text in texts)
+
+
+def draw_way(ax, title, f, x):
+    """The nodes of f, or of its map, from x to y; dashed: from y back with dy."""
+    names = {node.op: name for node, name in gradient_names(f, x)}
+    ours = [node for node in names if names[node] != "no name"]
+    boxes = {}
+    for place, at in PLACES.items():
+        if place in names:
+            text = f"{place}\n{TASKS[place]}\n{names[place]}"
+            boxes[place] = ax.text(at, 0.5, text, bbox=OURS if place in ours else OTHER)
+        elif place not in TASKS:
+            boxes[place] = ax.text(at, 0.5, place)
+    back = ["y", *ours, "x"] if ours else ["y", *sorted(names)]
+    by_hand = [("x", "IdentityN")] if "IdentityN" in names else []
+    for start, end in [*pairwise(boxes), *pairwise(back), *by_hand]:
+        style, height = ("-", 0.6) if PLACES[start] < PLACES[end] else ("--", 0.4)
+        bend = -0.13 if {start, end} == {"x", "IdentityN"} else 0
+        arrow = {"arrowstyle": "->", "linestyle": style, "patchA": boxes[start]}
+        arrow |= {"patchB": boxes[end], "connectionstyle": f"arc3,rad={bend}"}
+        ax.annotate(
+            "", (PLACES[end], height), (PLACES[start], height), arrowprops=arrow
+        )
+    ax.text(0.2, 0.3, "3x² dy" if ours else "the way back ends here: 0")
+    plt.setp(ax.texts, ha="center", va="center")
+    ax.set(title=title, xlim=(0, 1), xticks=[], yticks=[])
