@@ -1,35 +1,21 @@
-"""What lesson 12 needs besides its package: programs, a picture, and a check."""
+"""What lesson 12 needs besides its package: processes, a picture, and two checks."""
 
-import os
-import re
-import subprocess
 import tempfile
 from pathlib import Path
 
+import keras
 import matplotlib.pyplot as plt
 import numpy as np
 
 from custom_ops.cpp_op import _go_on_without_compiler
-from utils import compile_command, gives, holds, judge
+from utils import compile_command, gives, holds, judge, tf
 
-from .lesson_12_worker import attempt, call_op
+from .lesson_12_worker import attempt, differentiate
 from .processes import load_early, start
+from .quiet import quietly
 
 load_early()
 CPP = Path(__file__).resolve().parents[1] / "cpp"
-# Before a student's code, which calls this Shard instead of TensorFlow's.
-WATCHED_SHARD = """
-#include <fstream>
-#include "tensorflow/core/util/work_sharder.h"
-namespace tensorflow {
-template <typename Threads, typename Pool, typename... Rest>
-void WatchedShard(Threads threads, Pool pool, int64_t total, const Rest&... rest) {
-  std::ofstream("shard") << total;
-  Shard(threads, pool, total, rest...);
-}
-}
-#include "answer.cc"
-"""
 
 
 def look_for_compiler():
@@ -47,88 +33,84 @@ def show(name, start, end=None):
     print((part[: part.index(end)] if end else part).rstrip())
 
 
-def run(*words, folder):
-    """Run a program in a folder, and print what it says, or why it failed."""
-    env = os.environ | {"PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, env=env)
-    print(done.stdout, done.stderr if done.returncode else "", sep="", end="")
+def in_new_process(program, functions, folder):
+    """What each of these functions of a program returns elsewhere, or its error."""
+    return start(attempt, program, functions, str(folder))[1].recv()
 
 
-def in_new_process(program, name, folder):
-    """What a function of this program returns in a process of its own, or its error."""
-    return start(attempt, program, name, str(folder))[1].recv()
+def judge_soft_maximum(function, library):
+    """Judge exercise 1: values here, and what a process with only the library finds."""
+    x, ids = np.float32([2, 3, 2.1, -5, 2.9, 0, 7, 1, 4]), [2, 0, 2, 6, 0, 4, 1, 3, 5]
+    y = np.log(np.bincount(ids, np.exp(10 * x))) / 10
+    dy = np.float32([1, -2, 3, 0.5, 4, 0, -1])
+    dx = (dy * np.exp(-10 * y))[ids] * np.exp(10 * x)
 
+    def of_friend():
+        model = tf.Module()
+        specs = tf.TensorSpec([None], tf.float32), tf.TensorSpec([None], tf.int32)
+        model.call = tf.function(lambda x, ids: function(x, ids, 7), specs)
+        with tempfile.TemporaryDirectory() as folder, quietly():
+            tf.saved_model.save(model, folder)
+            if b"SegmentLogsumexp" not in Path(folder, "saved_model.pb").read_bytes():
+                return "our op is not in the file"
+            return start(differentiate, str(library), folder, x, ids, dy)[1].recv()
 
-def call_elsewhere(files, calls):
-    """What `call_op` sends of each call, or why it cannot."""
-    with tempfile.TemporaryDirectory() as folder:
-        process, connection = start(call_op, files, calls, folder)
-        try:
-            if connection.poll(200):
-                return connection.recv()
-        except EOFError:
-            return "it ends the process: does it write or read where nothing is?"
-        process.kill()
-        return "stopped after 200 seconds: does each loop come to an end?"
-
-
-def judge_norm(code):
-    """Judge the C++ of SegmentNorm: values, ids, lengths, p, threads, and shapes."""
-    x, ids = np.array([3.0, -5.0, -4.0, 12.0, -2.0]), np.int32([2, 0, 2, 0, 3])
-    many = np.random.default_rng(0).normal(size=1_000_000)
-    many_ids = np.arange(len(many), dtype=np.int32) % 7
-    which = "a million numbers: which thread writes y, and what type is the sum?"
-    wrong_id = "refuse ids 4 and -1 for 4 segments: they would write where nothing is"
-    lengths = "refuse four numbers and five ids, and matrices, before `Shard` is called"
-    wrong_p = "refuse p = 0, -1 and nan, before `Shard` is called: what sets p?"
-    tries = [  # x, ids, segments and p, hint; the first four are right
-        (x, ids, [1000], "p is 2 by default; most of the segments are empty"),
-        (x, ids, [5, 1.0], "p = 1: what about the sign of x?"),
-        (np.float32(x), ids, [1000, 0.5], "p = 0.5, in float32"),
-        (many, many_ids, [1000, 3.0], which),
-        *[(x, wrong, [4], wrong_id) for wrong in (ids + 1, ids - 1)],
-        *[(x[:4], ids, [4], lengths), (x[None], ids[None], [4], lengths)],
-        *[(x, ids, [4, p], wrong_p) for p in (0.0, -1.0, float("nan"))],
-    ]
-    found = "p is not yet an attribute in the interface"
-    if re.search(r"\bp\s*:", str(code)):  # else do not wait for the compiler
-        answer = re.sub(r"\bShard\b", "WatchedShard", code)
-        files = {"op.cc": WATCHED_SHARD, "answer.cc": answer}
-        found = call_elsewhere(files, [one[:3] for one in tries])
-    if isinstance(found, str):
-        return judge(holds(lambda: found))
-    ys, shapes, shared = zip(*found, strict=True)
-
-    def value(y, x, ids, options, hint):
-        segments, p = [*options, 2.0][:2]
-        right = np.bincount(ids, abs(x) ** p, segments) ** (1 / p)
-        return gives(lambda *_: y, [x, ids], right, hint, graph=False)
-
-    divided = "which thread writes y? `Shard` should divide the outputs"
-    shape = "recorded with lengths None: which shape does the shape function give?"
+    here = "3 customers, who saw one offer each: what is the largest of one score?"
+    hint = "saved for 7 customers; y, then dx, of a friend who has only the library:"
     judge(
-        *[value(y, *one) for y, one in zip(ys[:4], tries[:4], strict=True)],
-        holds(lambda: 0 < shared[3] < len(many), divided),
-        *[
-            holds(lambda n=n: isinstance(ys[n], str) and not shared[n], tries[n][3])
-            for n in range(4, len(tries))
-        ],
-        holds(lambda: shapes[6] is shapes[7] is None, f"recorded: {lengths}"),
-        gives(lambda: shapes[:2], [], [(1000,), (5,)], shape, graph=False),
+        gives(lambda x: function(x, [2, 0, 1], 3), [x[:3]], x[[1, 2, 0]], here),
+        gives(of_friend, [], np.concatenate([y, dx]), hint, 1e-4, graph=False),
     )
 
 
-def draw_segments(terms, ids, segments):
-    """exp(x) above, the segments below, a line from each term to its segment."""
-    _, axes = plt.subplots(figsize=(8, 2.4))
-    box = {"boxstyle": "square,pad=0.5", "facecolor": "w"}
-    centre = {"ha": "center", "va": "center"}
-    places = np.linspace(0, len(ids) - 1, segments)
-    for i, (term, s) in enumerate(zip(terms, ids, strict=True)):
-        axes.plot([i, places[s]], [1, 0], "-", color=f"C{s}", lw=2, zorder=0)
-        axes.text(i, 1, f"{term:.0f}", bbox={**box, "edgecolor": f"C{s}"}, **centre)
-    for s, place in enumerate(places):
-        axes.text(place, 0, f"y[{s}]", bbox={**box, "edgecolor": f"C{s}"}, **centre)
-    axes.text(-0.6, 1, "exp(x)", ha="right", va="center")
-    axes.set(xlim=(-1.5, len(ids) - 0.4), ylim=(-0.25, 1.25))
+def judge_layer(layer):
+    """Judge exercise 2: save a model with two such layers, load it, and compare."""
+    named = {"name": "lengths", "trainable": False, "dtype": "float64"}
+    options = {**named, "segments": 4, "p": 1.537}
+    x, ids = np.float32([3, -5, -4, 12, -2]), np.int32([2, 0, 2, 0, 3])
+    right = [13, 0, 5, 2, 0, 13.9498769, 0, 5.5245401, 2]
+
+    def loaded():
+        inputs = keras.Input([]), keras.Input([], dtype="int32")
+        layers = layer(segments=5), layer(**options, activity_regularizer="l2")
+        model = keras.Model(inputs, [one(*inputs) for one in layers])
+        with tempfile.TemporaryDirectory() as folder:
+            model.save(f"{folder}/model.keras")
+            return keras.saving.load_model(f"{folder}/model.keras")
+
+    def keeps_options():
+        kept = loaded().layers[-1]
+        same = all(getattr(kept, name) == value for name, value in named.items())
+        return same and kept.activity_regularizer is not None
+
+    registered, name = keras.saving.get_registered_name, "segment_norm>SegmentNorm"
+    hint = "loaded, with segments = 5, then 4: what does Keras hand to `__init__`?"
+    lost = "name, trainable, dtype or the regularizer is lost: who returns them?"
+    judge(
+        holds(lambda: registered(layer) == name, f"by which name is it found? {name}"),
+        gives(lambda: np.concatenate(loaded()([x, ids])), [], right, hint, 1e-5, False),
+        holds(keeps_options, lost),
+    )
+
+
+def draw_question():
+    """The two parts of the package and a file: here, and what of it is elsewhere?"""
+    _, axes = plt.subplots(figsize=(8, 2.6))
+
+    def box(x, y, width, height, text, style="-"):
+        axes.add_patch(plt.Rectangle((x, y), width, height, fc="w", ec="C0", ls=style))
+        axes.text(x + width / 2, y + height / 2, text, ha="center", va="center")
+
+    for x, whose, style, texts in (
+        (0, "your computer", "-", ("library\n\nC++", "Python\n\ngradient\nlayer")),
+        (6, "your friend's", "--", "??"),
+    ):
+        axes.text(x + 2, 4.25, whose, ha="center", weight="bold")
+        box(x, 1.3, 4, 2.7, "", style)
+        box(x + 0.2, 1.5, 1.7, 1.9, texts[0], style)
+        box(x + 2.1, 1.5, 1.7, 1.9, texts[1], style)
+        box(x, 0, 4, 0.9, "file with the model")
+    axes.text(2, 3.7, "package", ha="center", va="center")
+    axes.annotate("", (5.9, 0.45), (4.1, 0.45), arrowprops={"arrowstyle": "->"})
+    axes.set(xlim=(-0.2, 10.2), ylim=(-0.2, 4.6))
     axes.axis("off")

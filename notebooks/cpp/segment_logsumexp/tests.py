@@ -45,7 +45,7 @@ def test_wrong_ids_are_refused(ids):
 
 def test_layer_is_saved_and_loaded(tmp_path):
     x, ids = keras.Input([]), keras.Input([], dtype="int32")
-    layer = SegmentLogsumexp(segments=3)  # of each attribute, a value of no default
+    layer = SegmentLogsumexp(segments=3)  # give each attribute a non-default value
     model = keras.Model([x, ids], layer(x, ids))
     model.save(tmp_path / "model.keras")
     loaded = keras.saving.load_model(tmp_path / "model.keras")
