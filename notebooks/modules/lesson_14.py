@@ -1,64 +1,50 @@
-"""Lesson 14: draws images, starts workers on this machine, reads their reports."""
+"""Lesson 14: draws images, runs workers on this computer, reads their reports."""
 
 import contextlib
 import json
 import socket
+from collections import namedtuple
 from pathlib import Path
-from typing import NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
 
 from .processes import load_early, run_program, start
 
-PROGRAM = Path(__file__).with_name("lesson_14_worker.py")
 load_early()  # the workers come late in the lesson
+Report = namedtuple("Report", ["losses", "error"])  # by step; or how it ended
 
 
-class Report(NamedTuple):
-    """What a worker said: its losses by step, and its error or how it ended."""
-
-    losses: dict
-    error: str
-
-
-def draw_parts(parts):
-    """The images of each worker's part side by side, under its name."""
-    sizes = [len(images) for images in parts.values()]
-    _, axes = plt.subplots(1, len(parts), figsize=(5, 1.9), width_ratios=sizes)
-    for ax, (name, images) in zip(axes, parts.items(), strict=True):
-        ax.imshow(np.hstack(np.reshape(images, [-1, 28, 28])), "gray")
-        ax.set(title=name, xticks=[], yticks=[])
+def draw_last_batch(strategy, batches):
+    """The images that each of two workers gets of the last batch, under its name."""
+    *_, (images, _) = strategy.experimental_distribute_dataset(batches)
+    parts = strategy.experimental_local_results(images)
+    sizes = [len(part) for part in parts]
+    _, axes = plt.subplots(1, 2, figsize=(5, 1.9), width_ratios=sizes)
+    for ax, part, name in zip(axes, parts, ["first", "second"], strict=True):
+        ax.imshow(np.hstack(np.reshape(part, [-1, 28, 28])), "gray")
+        ax.set(title=f"{name} worker", xticks=[], yticks=[])
     plt.show()
 
 
-def configurations(count):
-    """The TF_CONFIG of each worker: addresses that are free, and its number."""
+def free_addresses(count):
+    """Addresses on this computer, each with a port that is free."""
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
         for each in sockets:
-            each.bind(("localhost", 0))  # any port that is free
-        addresses = [f"localhost:{each.getsockname()[1]}" for each in sockets]
-    return [
-        {"cluster": {"worker": addresses}, "task": {"type": "worker", "index": i}}
-        for i in range(count)
-    ]
+            each.bind(("localhost", 0))  # any port
+        return [f"localhost:{each.getsockname()[1]}" for each in sockets]
 
 
-def run_workers(folder, crash_before=None):
-    """Run two workers to their end; the first one may crash before a step.
-
-    Returns:
-        A report of each.
-    """
-    crash = [] if crash_before is None else [str(crash_before)]
+def run_processes(program, *calls):
+    """Run a program in a process for each (TF_CONFIG, arguments); a report of each."""
     with contextlib.ExitStack() as stack:
         connections = []
-        for index, config in enumerate(configurations(2)):
-            arguments = [str(folder), *(crash if index == 0 else [])]
+        for config, arguments in calls:
             # On a machine of its own, a worker uses all GPUs. These two would compete.
             here = {"TF_CONFIG": json.dumps(config), "CUDA_VISIBLE_DEVICES": "-1"}
-            process, connection = start(run_program, PROGRAM, arguments, here)
+            path, texts = Path(program).resolve(), [str(each) for each in arguments]
+            process, connection = start(run_program, path, texts, here)
             stack.callback(process.join)
             stack.callback(process.kill)
             connections.append(connection)

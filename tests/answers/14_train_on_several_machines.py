@@ -3,61 +3,29 @@ of another form."""
 
 CELLS = [0, 1, 2, 3, 5, 6, 7]  # the others train, start workers or draw
 
-HEAD = "def weighted_step(x, t, model, optimizer):\n"
-WEIGHTS = "weights = 1 + 2 * (t[:, 8] + t[:, 9])"
 CONTEXT = "context = tf.distribute.get_replica_context()"
-TOTAL = 'total = context.all_reduce("SUM", tf.reduce_sum(weights))'
-MEAN = TOTAL.replace("SUM", "MEAN")
 SUM = 'dw = context.all_reduce("SUM", dw)'
 CLIP = "dw, norm = tf.clip_by_global_norm(dw, 2.0)"
 DIVIDE = "dw = [part / context.num_replicas_in_sync for part in dw]"
 APPLY = "optimizer.apply(dw, model.trainable_variables)"
 
 
-def weighted(*lines, loss, after=()):
-    """A step that makes `lines`, computes `loss`, and changes `dw` by `after`."""
-    body = [
-        WEIGHTS,
-        CONTEXT,
-        *lines,
-        "with tf.GradientTape() as tape:",
-        "    losses = cross_entropy(t, model(x))",
-        f"    loss = {loss}",
-        "dw = tape.gradient(loss, model.trainable_variables)",
-        *after,
-        APPLY,
-        "return loss",
-    ]
-    return HEAD + "".join(f"    {line}\n" for line in body)
-
-
 def clipped(*lines):
-    body = [
-        "context = tf.distribute.get_replica_context()",
-        "loss, dw = part_of_gradient(x, t, model, rows_of_batch(x))",
-        *lines,
-        "return loss",
-    ]
+    body = [CONTEXT, "loss, dw = part_of_gradient(x, t, model)", *lines, "return loss"]
     head = "def clipped_step(x, t, model, optimizer):\n"
     return head + "".join(f"    {line}\n" for line in body)
 
 
+def batches(methods):
+    head = "def batches_from(start, worker):\n"
+    return f"{head}    return tf.data.Dataset.range(1000).{methods}\n"
+
+
 WRONG = {
     1: [
-        # by the number of images
-        ("one worker", weighted("rows = rows_of_batch(x)", loss="tf.nn."
-         "compute_average_loss(weights * losses, global_batch_size=rows)")),
         # unequal shapes; the answers after it are judged as ever
-        ("two workers", weighted(TOTAL.replace("tf.reduce_sum(weights)", "weights"),
-         loss="tf.reduce_sum(weights * losses) / tf.reduce_sum(total)")),
-        ("two workers", weighted(MEAN, loss="tf.reduce_sum(weights * losses) / total")),
-        # the right loss, and a gradient that is summed twice
-        ("two workers", weighted(TOTAL, loss="tf.reduce_sum(weights * losses) / total",
-                                 after=[SUM])),
-        ("one worker", weighted(TOTAL, loss="tf.reduce_sum(losses) / total")),
-        ("one worker", HEAD + "    pass\n"),
-    ],
-    2: [
+        ("two workers", clipped("context.all_reduce('SUM', 1 * x)",
+                                SUM, CLIP, DIVIDE, APPLY)),
         ("two workers", clipped(SUM, CLIP, APPLY)),
         # each replica goes its own way
         ("two workers", clipped(CLIP, "for w, change in zip(model.trainable_variables,"
@@ -77,20 +45,26 @@ WRONG = {
         ("one worker", clipped(SUM, CLIP, "dw = [part / 2 for part in dw]", APPLY)),
         ("one worker", clipped(SUM, CLIP, DIVIDE)),
     ],
+    2: [
+        ("seen in an epoch", batches("shuffle(1000).batch(100).repeat(3).skip(start)")),
+        # the batches are shuffled, the images are not
+        ("new batches", batches("batch(100).shuffle(9, seed=0).repeat(3).skip(start)")),
+        ("new batches", batches("shuffle(1000, 0, reshuffle_each_iteration=False)"
+                                ".batch(100).repeat(3).skip(start)")),
+        # before the batches, it skips images
+        ("start 13", batches("skip(start).shuffle(1000, seed=0).batch(100).repeat(3)")),
+        ("start 13", batches("shuffle(1000, seed=0).batch(100).skip(start).repeat(3)")),
+        ("start 13", batches("shuffle(1000, seed=0).batch(100).repeat(3)")),
+        ("start 13", batches("shuffle(1000, seed=start).batch(100).repeat(3)"
+                             ".skip(start)")),
+        # images of two epochs mixed
+        ("seen in an epoch", batches("repeat(3).shuffle(1000, seed=0).batch(100)"
+                                    ".skip(start)")),
+    ],
 }  # fmt: skip
 
 RIGHT = {
     1: [
-        weighted(TOTAL, loss="tf.reduce_sum(losses * weights / total)"),
-        weighted(TOTAL, "total = tf.cast(total, tf.int32)",
-                 loss="tf.nn.compute_average_loss(losses, weights, total)"),
-        weighted(TOTAL, loss="tf.tensordot(weights, losses, 1) / total"),
-        weighted(MEAN, loss="tf.reduce_sum(weights * losses) / total"
-                 " / context.num_replicas_in_sync"),
-        weighted('everywhere = tf.reduce_sum(context.all_gather(weights, axis=0))',
-                 loss="tf.reduce_sum(weights * losses) / everywhere"),
-    ],
-    2: [
         clipped(SUM.replace("SUM", "MEAN"),
                 "bound = 2 / context.num_replicas_in_sync",
                 CLIP.replace("2.0", "bound"), APPLY),
@@ -102,5 +76,10 @@ RIGHT = {
         clipped(SUM, CLIP,
                 "first = context.replica_id_in_sync_group == 0",
                 "dw = [part if first else 0 * part for part in dw]", APPLY),
+    ],
+    2: [
+        batches("shuffle(100, seed=5).batch(100).repeat(3).skip(start)"),
+        batches("shuffle(1000, seed=0).repeat(3).skip(100 * start).batch(100)"),
+        batches("shuffle(1000, seed=0).repeat(3).batch(100).skip(start)"),
     ],
 }  # fmt: skip
