@@ -43,14 +43,13 @@ def load_extremes(code):
     zero_out = Path(__file__).parents[1] / "cpp" / "zero_out.cc"
     top = zero_out.read_text("utf-8").split("// The interface")[0]  # includes, usings
     top = top.replace("namespace {", "using namespace tensorflow;")
-    kernels = KERNEL.format("float") + KERNEL.format("double")
     text = "#define EIGEN_INTERNAL_DEBUGGING\n"  # so Eigen's arrays check each index
-    text += f'{top}\n#line 1 "answer"\n{code}\n{kernels}'
-    # A file that stays, of its own for each code: load_op compiles it only once.
+    text += f'{top}\n#line 1 "answer"\n{code}\n'
+    text += KERNEL.format("float") + KERNEL.format("double")
     name = f"extremes_{os.getuid()}_{zlib.crc32(text.encode())}.cc"
     file = Path(tempfile.gettempdir(), name)
     file.write_text(text, "utf-8")
-    return load_op(file)
+    return load_op(file)  # compiles it once: each code has a file that stays
 
 
 def fault_of_extremes(code):
@@ -93,13 +92,14 @@ def first_fault(extremes):
             extremes(tf.ones(shape))
             return f"the kernel takes an input of shape {shape}"
     for shape in (3,), (1,), (None,), None, (2, 3), (2, 2, 2), ():
-        right = "(2,) and (2,)" if shape is None or len(shape) == 1 else "an error"
+        fits = shape is None or len(shape) == 1
+        right = "(2,) float64 and (2,) int32" if fits else "an error"
         with tf.Graph().as_default():
             x = tf.raw_ops.Placeholder(dtype=tf.float64, shape=shape)
             try:
-                found = " and ".join(str(y.shape) for y in extremes(x))
+                found = " and ".join(f"{y.shape} {y.dtype.name}" for y in extremes(x))
             except ValueError:
                 found = "an error"
         if found != right:
-            return f"shape function: x of {shape} gives {found} instead of {right}"
+            return f"the interface: x of {shape} gives {found} instead of {right}"
     return True

@@ -81,7 +81,7 @@ SUM = "return dvalues[0] * hot[0] + dvalues[1] * hot[1]"
 
 
 CASES = ["cond, eager", "cond, tape inside", "floats, tape inside",
-         "vectorized, eager", "py_function, tape inside", "recomputed, tape inside"]  # fmt: skip
+         "call, tape inside", "py_function, tape inside", "recomputed, tape inside"]  # fmt: skip
 
 
 def table(words):
@@ -91,7 +91,7 @@ def table(words):
 WRONG = {
     1: [
         ("cond, tape inside", table("['op'] * 6")),
-        ("vectorized, eager", table("'op None floats op op None'.split()")),
+        ("call, tape inside", table("'op None floats op op None'.split()")),
         ("recomputed, tape inside", table("'op None floats None op op'.split()")),
     ],
     2: [
@@ -114,16 +114,16 @@ WRONG = {
         ("x = (4, 1, 3)", grad(HOT, "return dvalues[1] * hot[0] + dvalues[0] * hot[1]")),
         ("2 gradients for one input", grad(HOT, SUM + ", None")),
         ("inf   2.", grad(HOT, SUM + " + 0 * x")),
-        ("x = (4, 1, 3)", grad("hot = tf.one_hot(places, x.shape[0], dtype=x.dtype)", SUM)),
+        ("length of x", grad("hot = tf.one_hot(places, x.shape[0], dtype=x.dtype)", SUM)),
         ("float32", grad("hot = tf.one_hot(places, tf.size(x), dtype=tf.float64)", SUM)),
     ],
     3: [
         (
-            "x of (3,) gives (3,) and (3,) instead of (2,) and (2,)",
+            "x of (3,) gives (3,) float64 and (3,) int32 instead of",
             op(shapes=VECTORS.replace("c->Vector(2)", "vector")),
         ),
         (
-            "x of (2, 2, 2) gives (2,) and (2,) instead of an error",
+            "x of (2, 2, 2) gives (2,) float64 and (2,) int32 instead of an error",
             op(shapes=VECTORS.replace("TF_", "if (c->Rank(c->input(0)) < 3) TF_")),
         ),
         ("writes into", filled(("= b;", "= b; const_cast<T*>(x.vec<T>().data())[0] = 0;"))),
@@ -132,6 +132,7 @@ WRONG = {
             filled(("x.vec", "x.flat"), ("dims() == 1", "dims() % 2")),
         ),
         ("a dtype in vec<…>", filled(("vec<int32_t>", "vec<int64_t>"))),
+        ("int64", filled(("int32_t", "int64_t")).replace("places: int32", "places: int64")),
         ("x = [-inf, -inf]", filled(("high = numbers(0)", "high = -1e308"), ("i = 1", "i = 0"))),
         ("x = [0.1, 0.3, 0.3, 0.1]", filled(("> high", ">= high"))),
         ("float64: [[-1.0, 69999.0], [4464, 69999]]", filled(("= a;", "= short(a);"))),
@@ -185,8 +186,7 @@ RIGHT = {
         ),
         filled(
             ("= 1; i < numbers.size(); ++i", "= numbers.size() - 1; i >= 0; --i"),
-            ("< low", "<= low"),
-            ("> high", ">= high"),
-        ),  # fmt: skip
+            *[("< low", "<= low"), ("> high", ">= high")],
+        ),
     ],
 }
