@@ -51,7 +51,6 @@ WRONG = {
         ("several are the largest", pool_range(SHARED.replace("high.sum((0, 1))", "np.maximum(high.sum(0, keepdims=True), 1)"))),
         ("several are the smallest", pool_range(SHARED.replace("low.sum((0, 1))", "low[..., 0].sum()"))),
         # the runner-up, which is close, counts as a winner
-        ("several are the largest", pool_range().replace("window == window.max(axis=(0, 1))", "np.isclose(window, window.max(axis=(0, 1)))")),
         ("several are the smallest", pool_range().replace("window == window.min(axis=(0, 1))", "np.isclose(window, window.min(axis=(0, 1)))")),
         # 2 for the first of the largest and -1 for the last also add up to 1
         (
@@ -65,7 +64,6 @@ WRONG = {
             ),
         ),
         ("bins that share", pool_range(SHARED.replace("+=", "="))),
-        # what ties with it outside the box gets a share, too
         (
             "outside the box",
             pool_range(
@@ -74,7 +72,9 @@ WRONG = {
                 "        dx[pixels] -= dy[place] * low / low.sum((0, 1))"
             ),
         ),
-        ("two channels", pool_range(SHARED.replace("-", "+"))),
+        # +5 and -5 where all are equal; the first winner for dy > 0, the last for dy < 0
+        ("all are equal", pool_range(SHARED + "\n        extra = 5.0 * (high & low)\n        extra[1:-1] = extra[:, 1:] = 0\n        extra[-1] *= -1\n        dx[pixels] += dy[place] * extra")),
+        ("for -dy", pool_range("some = np.where(dy[place] > 0, np.cumsum(high, 0) == 1, np.cumsum(high[::-1], 0)[::-1] == 1) & high\n        dx[pixels] += dy[place] * (some / some.sum((0, 1)) - low / low.sum((0, 1)))")),
         ("two channels", pool_range("dx[pixels] += dy[place] * high / high.sum((0, 1))")),
         ("two channels", pool_range(SHARED.replace("dx[pixels]", "dx[0][pixels[1:]]"))),
     ],
