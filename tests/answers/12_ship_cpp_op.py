@@ -23,8 +23,9 @@ WHOLE = """def soft_maximum(x, ids, segments):
 
     return of(x)
 """
-WITHOUT_OUR_OP = """def soft_maximum(x, ids, segments):
-    return tf.math.log(tf.math.unsorted_segment_sum(tf.exp(10 * x), ids, segments)) / 10
+NOT_FROM_OUR_OP = """def soft_maximum(x, ids, segments):
+    segment_logsumexp(10 * x, ids, segments)
+    return tf.math.unsorted_segment_max(x, ids, segments)
 """
 AS_INPUT = """@tf.custom_gradient
 def log_sums(x, ids, segments):
@@ -76,19 +77,15 @@ def layer(old="", new=""):
 WRONG = {
     1: [
         ("No gradient defined", TAPE),
-        ("not in the file", WITHOUT_OUR_OP),
+        ("is it our op", NOT_FROM_OUR_OP),
         ("Expected int", AS_INPUT),
         ("3 customers", portable("segments=segments", "segments=4")),
         ("3 customers", portable("ids) / 10", "ids)")),
         ("who has only", portable("segments=segments", "segments=3")),
         ("who has only", portable("tf.gather(dy, ids) * ", "")),
-        ("is not right", portable(" - tf.gather(y, ids)), None", "), None")),
-        (
-            "is not right",
-            WHOLE.replace(
-                "tf.exp(10 * (x - tf.gather(y, ids)))", "10 * tf.exp(10 * (x - tf.gather(y, ids)))"
-            ),
-        ),
+        ("is not right", WHOLE.replace("tf.exp(10", "10 * tf.exp(10")),
+        ("is not right", portable("(x - tf.gather(y, ids))", "(x) / tf.exp(tf.gather(y, ids))")),
+        ("who has only", portable("(10 * x, ids)", "(tf.cast(10 * x, 'float32'), ids)")),
     ],
     2: [
         ("by which name", layer('@keras.saving.register_keras_serializable("segment_norm")', "")),
@@ -100,17 +97,17 @@ WRONG = {
         ("loaded, with", layer("p=2.0", "p=1.0")),
         ("loaded, with", layer('"segments": self.segments, ', "")),
         ("loaded, with", layer("self.segments, self.p)", "4, self.p)")),
-        # options swallowed, not taken, one kept back
-        (
-            "is lost",
-            layer(
-                "__init__(**options)",
-                "__init__(**{k: options[k] for k in ('name', 'trainable', 'dtype') if k in options})",
-            ),
-        ),
+        # options kept back, not taken, not returned
+        ("is lost", layer("(**options)", "(**{**options, 'activity_regularizer': None})")),
         ("loaded, with", layer("p=2.0, **options", "p=2.0").replace("(**options)", "()")),
         ("is lost", layer("p=2.0, **options", "p=2.0, dtype=None, **options")),
         ("is lost", layer("**super().get_config(), ", "'name': self.name, ")),
+        (
+            "is lost",  # a name that Keras chose
+            layer("**super().get_config()", "**self.options").replace(
+                "(**options)", "(**options)\n        self.options = options"
+            ),
+        ),
     ],
 }
 RIGHT = {

@@ -16,7 +16,7 @@ def test_values(dtype):
     np.testing.assert_allclose(np.exp(y), [3, 0, 13], rtol=1e-6)
 
 
-def test_many_are_spread_over_threads():
+def test_a_million_numbers():
     rng = np.random.default_rng(0)
     x, ids = rng.normal(size=1_000_000), rng.integers(0, 1000, 1_000_000, np.int32)
     sums = np.bincount(ids, np.exp(x), 1000)
