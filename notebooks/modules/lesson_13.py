@@ -84,20 +84,18 @@ PATH = """\
 no op: plain Python before training, between steps, or in a callback
 2  Is it beyond TensorFlow's ops, or too slow with them?
 TensorFlow's ops, perhaps with a stand-in or custom_gradient
-3  Can the op call back into this program?
+3  Can the op call back into this program, and is that cheap beside the function?
 C++ op; phone, TPU or browser: approximate it, or leave it outside the model
-4  Is the round trip small beside the function?
-C++ op
-5  Should a gradient go through it?
-its result is used as a constant: py_func without grad
-6  Is that gradient differentiated again?
+4  Should a gradient go through it?
+its result is used as a constant: py_func without grad, or numpy_function
+5  Is that gradient differentiated again?
 py_func; its grad may call NumPy, by py_func as well
 py_func, recursive: its grad is made of ops that have gradients""".split("\n")
 
 
 def draw_path():
     """Draw the questions from top to bottom, and to the right of each its answer."""
-    _, ax = plt.subplots(figsize=(9, 5.8))
+    _, ax = plt.subplots(figsize=(9, 5))
     look = {"ha": "center", "va": "center", "fontsize": 9}
     arrow = look | {"arrowprops": {"arrowstyle": "->", "color": "0.3", "shrinkB": 0}}
     for place, text in enumerate(PATH):
@@ -108,19 +106,19 @@ def draw_path():
         if column:
             ax.annotate("no", (1.4, row), (1.1, row), **arrow)
             ax.annotate("yes", (0.5, row + 0.69), (0.5, row + 0.41), **arrow)
-    ax.set(xlim=(-0.02, 2.42), ylim=(6.4, -0.4))
+    ax.set(xlim=(-0.02, 2.42), ylim=(5.4, -0.4))
     ax.axis("off")
 
 
-COLOURS = {"works": "#f2f2f2", "refuses": "#f0c04c", "SILENT": "#8c1515"}
+COLOURS = {"works": "#f2f2f2", "public API": "#f2f2f2", "SILENT": "#8c1515"}
 
 
 def draw_table(found):
-    """Draw found[way][test], a word each: light where all is well, dark for SILENT."""
+    """Draw found[way][test]: light where all is well, dark for SILENT."""
     _, ax = plt.subplots(figsize=(9, 3.2))
     for row, words in enumerate(found.values()):
         for column, word in enumerate(words.values()):
-            ax.barh(row, 0.94, 0.9, column - 0.47, color=COLOURS[word])
+            ax.barh(row, 0.94, 0.9, column - 0.47, color=COLOURS.get(word, "#f0c04c"))
             ink = "white" if word == "SILENT" else "black"
             ax.text(column, row, word, ha="center", va="center", color=ink, size=8)
     ax.set_xticks(range(len(words)), words, fontsize=8)

@@ -59,16 +59,16 @@ WRONG = {
         ),
         # the gradient is right for both
         ("recorded once", probe("return gradient(tf.function(way), x), [1, 1]")),
-        # one element that is new, the first one, or some of five
+        # one element that is new, the first one, or five of fifty
         ("do you look at each", probe(STEP, "return np.allclose(step(x), step(x)), False")),
         ("do you look at each", probe(STEP, "return step(x)[0] != step(x)[0], True")),
         (
             "do you look at each",
             probe(
                 STEP,
-                "five = tf.ones(5)",
-                "new = (step(five) != step(five)).numpy()",
-                "return new[[0, 1, 4]], True",
+                "fifty = tf.ones(50)",
+                "new = (step(fifty) != step(fifty)).numpy()",
+                "return new[:5], True",
             ),
         ),
         # fails both: equal results wanted
