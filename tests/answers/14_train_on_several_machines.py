@@ -54,7 +54,8 @@ WRONG = {
         # before the batches, it skips images
         ("start 13", batches("skip(start).shuffle(1000, seed=0).batch(100).repeat(3)")),
         ("start 13", batches("shuffle(1000, seed=0).batch(100).skip(start).repeat(3)")),
-        ("start 13", batches("shuffle(1000, seed=0).batch(100).repeat(3)")),
+        ("start 13", batches("shuffle(1000, 0).batch(100).repeat(3).skip(min(start, 20))")),
+        ("first batch", batches("shuffle(100, 0).batch(100).repeat(3).skip(start)")),
         ("start 13", batches("shuffle(1000, seed=start).batch(100).repeat(3)"
                              ".skip(start)")),
         # images of two epochs mixed
@@ -78,7 +79,6 @@ RIGHT = {
                 "dw = [part if first else 0 * part for part in dw]", APPLY),
     ],
     2: [
-        batches("shuffle(100, seed=5).batch(100).repeat(3).skip(start)"),
         batches("shuffle(1000, seed=0).repeat(3).skip(100 * start).batch(100)"),
         batches("shuffle(1000, seed=0).repeat(3).batch(100).skip(start)"),
     ],
