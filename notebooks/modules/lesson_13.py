@@ -80,12 +80,12 @@ def fastest(functions, x, clock):
 
 
 PATH = """\
-1  Must it run inside a step, a pipeline or a request?
+1  Must it run inside a training step, a data pipeline or a finished model?
 no op: plain Python before training, between steps, or in a callback
-2  Is it beyond TensorFlow's ops, or too slow with them?
+2  Do you need more than TensorFlow's ops, or more speed?
 TensorFlow's ops, perhaps with a stand-in or custom_gradient
-3  Can the op call back into this program, and is that cheap beside the function?
-C++ op; phone, TPU or browser: approximate it, or leave it outside the model
+3  Can the op call back into this program?
+C++ op, also if a call back is too slow; for a TPU or a browser: approximate
 4  Should a gradient go through it?
 its result is used as a constant: py_func without grad, or numpy_function
 5  Is that gradient differentiated again?

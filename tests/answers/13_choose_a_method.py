@@ -86,7 +86,7 @@ WRONG = {
         ("A = 2", solve(AGAIN, "return -tf.gather(z, rows) * tf.gather(b, cols), z")),
         # NumPy without a gradient of its own
         (
-            "have a gradient",
+            "of its own",
             solve(
                 "transpose = lambda v, dy: spsolve(csc_matrix((v, (cols, rows))), dy)",
                 "z = py_func(transpose, [values, dy], like(dy))",
