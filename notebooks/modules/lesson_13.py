@@ -84,8 +84,8 @@ PATH = """\
 no op: plain Python before training, between steps, or in a callback
 2  Do you need more than TensorFlow's ops, or more speed?
 TensorFlow's ops, perhaps with a stand-in or custom_gradient
-3  Can the op call back into this program?
-C++ op, also if a call back is too slow; for a TPU or a browser: approximate
+3  Can the op call back into this program, and fast enough?
+C++ op; for XLA, a TPU or a browser: approximate by TensorFlow's ops
 4  Should a gradient go through it?
 its result is used as a constant: py_func without grad, or numpy_function
 5  Is that gradient differentiated again?
