@@ -4,17 +4,16 @@ of another form."""
 CELLS = 0, 1, 2, 3
 
 
-def differences(slope, op="with_slope(func, slope)"):
+def mended(c, slope="slope(x) - c", func="func"):
     return f"""
-def by_difference(func, h):
-    def slope(x):
-        return {slope}
-    return {op}
+def mended(func, slope):
+    points = tf.constant(np.arange(1000) / 1000)
+    c = {c}
+    return with_slope({func}, lambda x: {slope})
 """
 
 
-def by_numpy(slope):
-    return differences(f"py_func(lambda x: {slope}, [x], like(x))")
+RIGHT_C = "float(np.mean(slope(points)) - func(1.0) + func(0.0))"
 
 
 def neuron(grad, value="tf.cast(x > 0.5, x.dtype)"):
@@ -29,20 +28,24 @@ INSIDE = "tf.cast(tf.abs(x - 0.5) < 1, x.dtype)"
 
 WRONG = {
     1: [
-        ("dy is 3", by_numpy("(func(x + h) - func(x - h)) / h")),
-        ("dy is 3", by_numpy("(func(x + h) - func(x - h)) / 2")),
-        ("dy is 3", by_numpy("(func(x + h) - func(x)) / h")),
-        ("dy is 3", by_numpy("(func(x - h) - func(x + h)) / (2 * h)")),
-        ("dy is 3", by_numpy("np.abs(func(x + h) - func(x - h)) / (2 * h)")),
-        ("dy is 3", by_numpy("np.float64(func(x + 0.5) - func(x - 0.5))")),
-        ("not yet", differences("(func(x + h) - func(x - h)) / (2 * h)")),
-        ("np.floor", differences("0 * x", "with_slope(np.square, slope)")),
+        ("np_spiky, float64", mended("0.25")),
+        ("np_spiky", mended(RIGHT_C, "slope(x) + c")),
+        ("np_spiky", mended(RIGHT_C, "0 * x - c")),
+        ("np_gate", mended("0.5")),
+        ("np_gate", mended("abs(" + RIGHT_C + ")")),
+        ("round", mended("float(np.mean(slope(points)))")),
+        ("np_spiky", mended("float(np.sum(slope(points)) - func(1.0) + func(0.0))")),
+        ("np.floor", mended(RIGHT_C, func="lambda x: func(x) - c * x")),
     ],
     2: [
         ("which x", neuron(f"dy * {INSIDE}")),
         ("which x", neuron("dy * tf.cast(tf.abs(x - 0.5) < 2, x.dtype) / 4")),
-        ("which x", neuron("dy * tf.cast(tf.abs(x - 0.5) < 0.95, x.dtype) / 2")),
+        ("which x", neuron("dy * tf.cast(tf.abs(x - 0.5) < 0.995, x.dtype) / 2")),
         ("which x", neuron("dy * tf.cast(tf.abs(x) < 1, x.dtype) / 2")),
+        (
+            "which x",
+            neuron("dy * tf.cast(tf.abs(tf.math.floormod(x + 0.5, 10) - 1) < 1, x.dtype) / 2"),
+        ),
         ("Did you use dy", neuron(f"{INSIDE} / 2")),
         ("Did you use dy", neuron(f"tf.reduce_mean(dy) * {INSIDE} / 2")),
         ("1 if x > 1/2", neuron(f"dy * {INSIDE} / 2", "tf.cast(x >= 0.5, x.dtype)")),
@@ -51,19 +54,18 @@ WRONG = {
 }
 RIGHT = {
     1: [
-        by_numpy("(func(x + h) - func(x - h)) / (2 * h)"),
+        mended(RIGHT_C),
+        mended(
+            "tf.reduce_mean(slope(points)) - (func(2.25) - func(1.25))",
+            "slope(x) - tf.cast(c, x.dtype)",
+        ),
         """
-def by_difference(func, h):
-    op = with_slope(func, tf.zeros_like)
-    return with_slope(func, lambda x: (op(x + h) - op(x - h)) / (2 * h))
-""",
-        """
-def by_difference(func, h):
-    def np_grad(x, dy):
-        return dy * (func(x + h) - func(x - h)) / (2 * h)
+def mended(func, slope):
+    x = np.linspace(0, 1, 3001)
+    c = float(np.sum(slope(tf.constant(x[:-1]))) / 3000 + func(x)[0] - func(x)[-1])
 
     def grad(op, dy):
-        return py_func(np_grad, [op.inputs[0], dy], like(dy))
+        return dy * (slope(op.inputs[0]) - c)
 
     return lambda x: py_func(func, [x], like(x), grad=grad)
 """,
