@@ -30,6 +30,7 @@ WRONG = {
     1: [
         ("np_spiky, float64", mended("0.25")),
         ("np_spiky", mended(RIGHT_C, "slope(x) + c")),
+        ("np_high", mended("float(np.mean(slope(points)) - abs(func(1.0) - func(0.0)))")),
         ("np_spiky", mended(RIGHT_C, "0 * x - c")),
         ("np_gate", mended("0.5")),
         ("np_gate", mended("abs(" + RIGHT_C + ")")),
