@@ -95,6 +95,7 @@ WRONG = {
         ("float32", changed("tf.where(places >= 0, found, tf.zeros_like(found))",
                             "found * tf.cast(places >= 0, tf.float64)")),
         ("3 x 1", changed("tf.shape(dy))", "[tf.shape(dy)[0], 2, 2, 2])")),
+        ("number of boxes", changed("tf.shape(dy))", "dy.shape)")),
     ],
 }  # fmt: skip
 RIGHT = {
