@@ -59,7 +59,7 @@ def fault_of_extremes(code):
     try:
         return start(try_extremes, code)[1].recv()
     except EOFError:
-        return "it crashes, or takes 20 s: the rank of x, an index, a dtype in vec<…>?"
+        return "it crashes, or takes 20 s: x of length 0 or rank 2? an index, vec<…>?"
 
 
 def try_extremes(connection, code):
@@ -85,8 +85,6 @@ def first_fault(extremes):
         if found != right:
             more = " …" * (len(numbers) > 4)
             return f"x = {numbers[:4]}{more} in {dtype}: {found} instead of {right}"
-        if x.numpy().tobytes() != a.tobytes():
-            return "the kernel writes into its input"
     for shape in (2, 3), (2, 2, 2), (0,), ():
         with contextlib.suppress(tf.errors.OpError):
             extremes(tf.ones(shape))
