@@ -1,4 +1,4 @@
-"""Lesson 07 tries answers with this: C++ in another process, as it may crash."""
+"""Lesson 07 draws and tries answers with this: C++ in a process that may crash."""
 
 import contextlib
 import itertools
@@ -6,13 +6,16 @@ import os
 import signal
 import tempfile
 import zlib
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from types import SimpleNamespace
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 from utils import load_op, tf
 
+from .lesson_00 import draw_graph
 from .processes import start
 
 KERNEL = """REGISTER_KERNEL_BUILDER(Name("Extremes").Device(
@@ -20,6 +23,20 @@ KERNEL = """REGISTER_KERNEL_BUILDER(Name("Extremes").Device(
 """
 VECTORS = [[3, 1, 4], [7], [0.1, 0.3, 0.3, 0.1], [np.inf, np.inf], [-np.inf, -np.inf]]
 VECTORS += [[1, 1 + 1e-9, 1 - 1e-9], [*range(70_000), -1]]  # equal as floats; long
+
+
+def draw_what_arrives(*dindices):
+    """Draw what arrives for the indices: in ZeroOut itself, in a call, in a loop, …"""
+    boxes = {"op": (0, 0.5, "ZeroOut"), "y": (1, 0, "$y$"), "i": (1, 1, "indices")}
+    titles = ["ZeroOut itself", "in a call", "in a loop", "in a call, floats"]
+    names = ["", "PartitionedCall", "StatelessWhile", "PartitionedCall"]
+    _, axes = plt.subplots(1, len(dindices), figsize=(8 / 3 * len(dindices), 2.4))
+    for ax, title, name, back in zip(axes, titles, names, dindices, strict=False):
+        ax.set_title(title)
+        draw_graph(ax, boxes, [("op", "y", "", "2, 3, 4"), ("op", "i", "", back)])
+        ax.axvspan(*ax.get_xlim(), color="0.91" if name else "1", zorder=0)
+        ax.text(0.03, 0.04, name, transform=ax.transAxes)
+    plt.show()
 
 
 def dx_of_extremes(grad):
@@ -100,4 +117,6 @@ def first_fault(extremes):
                 found = "an error"
         if found != right:
             return f"the interface: x of {shape} gives {found} instead of {right}"
-    return True
+    up = tf.range(1e6)
+    lows = ThreadPool(4).map(lambda x: int(extremes(x).places[0]), [up, -up] * 60)
+    return lows == [0, 999_999] * 60 or "in several threads: what is kept in between?"

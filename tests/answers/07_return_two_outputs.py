@@ -89,9 +89,9 @@ def table(words):
 
 WRONG = {
     1: [
-        ("cond, graph", table("['zeros'] * 5")),
-        ("call, eager", table("'zeros None zeros zeros zeros'.split()")),
-        ("recomputed, graph", table("'zeros None None zeros None'.split()")),
+        ("3 of 5 right", table("['zeros'] * 5")),
+        ("4 of 5 right", table("'zeros None zeros zeros zeros'.split()")),
+        ("4 of 5 right", table("'zeros None None zeros None'.split()")),
     ],
     2: [
         ("what is dplaces", grad(HOT, SUM + " + 0 * tf.cast(dplaces[0], x.dtype)")),
@@ -103,7 +103,7 @@ WRONG = {
             ),
         ),
         (
-            "along how many paths",
+            "x = (7)",
             grad(
                 "k = tf.range(tf.size(x))",
                 "low = tf.where(k == places[0], dvalues[0], 0)",
@@ -133,7 +133,7 @@ WRONG = {
         ("int64", filled(("int32_t", "int64_t")).replace("places: int32", "places: int64")),
         ("x = [-inf, -inf]", filled(("high = numbers(0)", "high = -1e308"), ("i = 1", "i = 0"))),
         ("x = [0.1, 0.3, 0.3, 0.1]", filled(("> high", ">= high"))),
-        ("float64: [[-1.0, 69999.0], [4464, 69999]]", filled(("= a;", "= short(a);"))),
+        ("in several threads", filled(("int a = 0, b = 0;", "static int a, b; a = b = 0;"))),
     ],
 }
 RIGHT = {
