@@ -96,6 +96,10 @@ WRONG = {
     2: [
         ("what is dplaces", grad(HOT, SUM + " + 0 * tf.cast(dplaces[0], x.dtype)")),
         (
+            "dplaces = (3, 8)",
+            grad(HOT, "if dplaces is not None: dvalues += tf.cast(dplaces, x.dtype)", SUM),
+        ),
+        (
             "x = (5, 1, 5, 1)",
             grad(
                 "low = tf.where(x == values[0], dvalues[0], 0)",
