@@ -1,7 +1,10 @@
 """For lesson 09: what came of a call, and where the nodes of a graph lead dy."""
 
+import gc
 import re
 import textwrap
+import weakref
+from functools import partial
 from itertools import pairwise
 
 import matplotlib.pyplot as plt
@@ -26,7 +29,7 @@ def outcome(f, *arguments):
     except Exception as error:
         where = r"(?s)^Graph.*?Error: |^\{\{.*?\}\} |ValueError: "
         said = re.sub(where, "", str(error)).split("\n")[0]
-        return textwrap.indent(textwrap.fill(f"error: {said}", 69), " " * 19)[19:]
+        return textwrap.indent(textwrap.fill(f"error: {said}", 63), " " * 25)[25:]
 
 
 def gradient_names(f, x):
@@ -42,9 +45,27 @@ def gradient_names(f, x):
     return sorted(zip(nodes, names, strict=True), key=lambda pair: pair[0].name)
 
 
+def left_in_memory(make, in_graph=True):
+    """Make an op, drop its func, grad and graph, and name what is still there."""
+
+    def references():
+        func, grad = partial(np.negative), partial(lambda op, dy: -dy)
+        op = tf.function(lambda x: make(func, [x], x.dtype, grad=grad))
+        things, one = {"func": func, "grad": grad}, tf.constant(1.0)
+        if in_graph:
+            things["graph"] = op.get_concrete_function(one).graph
+        else:
+            op.python_function(one)
+        return {name: weakref.ref(thing) for name, thing in things.items()}
+
+    left = references()
+    gc.collect()
+    return [name for name, reference in left.items() if reference() is not None]
+
+
 def public_names_only(make):
     """Whether make adds no node with the text of py_func, and has no private name."""
-    codes = [make.__code__]
+    codes = [make.__code__] if hasattr(make, "__code__") else []  # a partial has none
     for code in codes:  # and those of the functions in it
         codes += [part for part in code.co_consts if hasattr(part, "co_names")]
     f = tf.function(lambda x: make(np.negative, [x], x.dtype, grad=lambda op, dy: -dy))

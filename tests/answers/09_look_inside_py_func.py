@@ -1,7 +1,7 @@
 """Answers to the exercises of lesson 09: wrong ones with a word of the hint, right ones
 of another form."""
 
-CELLS = 0, 1, 2, 3, 5, 6, 8, 12  # the others show what fails, and why
+CELLS = 0, 1, 2, 3, 4, 5, 6, 8, 12  # the others show what fails, and why
 
 NAMED = """
 def my_better_py_func(func, inp, Tout, grad=None):
@@ -25,7 +25,6 @@ TWICE = """y = tf.numpy_function(func, inp, Tout)
     return op.outputs[0] + 0 * tf.stop_gradient(y)"""
 STOP = "(lambda *a: tf.nest.map_structure(tf.stop_gradient, grad(*a)))"
 STOPPED = REGISTER.replace("(grad)", STOP)
-WEAK = REGISTER.replace("(grad)", "(lambda *a, g=weakref.ref(grad): g()(*a))")
 SIGN_LOST = IN_GRAPH.replace("(grad)", "(lambda op, dy: grad(op, abs(dy)))")
 
 ONCE_A_NAME = """
@@ -86,11 +85,12 @@ def raise_if(condition):
     return f"if {condition}: raise ValueError('not so')"
 
 
+NOT_AROUND = "if tf.executing_eagerly() or dx.graph is x.graph: dx = tf.ensure_shape(dx, x.shape)"
 WRONG = {
     1: [
         ("eager", better("return recipe_2016(func, inp, Tout, grad)")),
         (
-            "tape_inside",
+            "tape inside",
             better(
                 "make = my_py_func if tf.executing_eagerly() else recipe_2016\n"
                 "    return make(func, inp, Tout, grad)"
@@ -98,10 +98,7 @@ WRONG = {
         ),
         ("map", named(node_type="IdentityN")),
         # one gradient for all of the same code
-        (
-            "k = 3 and 30",
-            named('f"{grad.__qualname__} {grad.__code__.co_firstlineno}"', ONCE_A_NAME),
-        ),
+        ("two_scales", named('f"{grad.__qualname__} {grad.__code__.co_firstlineno}"', ONCE_A_NAME)),
         # the record forgets dy
         ("look at op and dy", named(dy="1.0")),
         # right for each y of its own only
@@ -109,16 +106,15 @@ WRONG = {
             "cumsum: does grad get dy",
             named().replace(
                 "grad(op, dy)",
-                "tf.nest.map_structure(lambda dx: dx * dy, grad(op, tf.ones_like(dy)))",
+                "tf.nest.map_structure(lambda dx: dx * tf.cast(dy, dx.dtype), grad(op, tf.ones_like(dy)))",
             ),
         ),
         # its gradient looks at tensors of another graph
-        (
-            "dy of that node",
-            named(register="tf.RegisterGradient(name)(lambda node, dy: grad(op, dy))"),
-        ),
-        ("call register a name", named(register=WEAK)),
-        ("cumsum in the map", named(register=SIGN_LOST)),
+        ("around map", named(register="tf.RegisterGradient(name)(lambda node, dy: grad(op, dy))")),
+        # for an input's dtype, or for two inputs
+        ("inputs", named(register=IN_GRAPH).replace("Tout)", "inp[0].dtype)")),
+        ("inputs", named(register=IN_GRAPH).replace("(func, inputs", "(func, inputs[:2]")),
+        ("weighted_sums in the map", named(register=SIGN_LOST)),
         ("in the map: can", named(register=STOPPED)),
         ("private names", named(register="import tensorflow.python\n    " + IN_GRAPH)),
         # an op without outputs
@@ -128,18 +124,16 @@ WRONG = {
             .replace("op.outputs = [run(*inp)]", "y = run(*inp)")
             .replace("return op.outputs[0]", "return y"),
         ),
-        (
-            "without py_func",
-            better(
-                "import utils as helpers\n    return helpers.py_func(func, inp, Tout, grad=grad)"
-            ),
-        ),
+        ("without py_func", "my_better_py_func = py_func"),
         ("how many of func", named(register=IN_GRAPH).replace("return op.outputs[0]", TWICE)),
         ("has op.outputs[0] a record", INNER),
     ],
     2: [
-        ("dx of shape (), gradient", careful(shape="pass")),
+        ("dx of shape (), eager", careful(shape="pass")),
         ("(2, 3)", careful(before="array = array.copy() if array.ndim == 1 else array")),
+        ("float64", careful(before='if array.dtype != "float64": array.setflags(write=False)')),
+        ("int32", careful(before='if array.dtype != "int32": array.setflags(write=False)')),
+        ("tape around", careful(shape=NOT_AROUND)),
         ("call my_py_func", "careful_py_func = py_func"),
         # a writer may return a copy, and keep the sum
         ("swaps_two", careful("pass", raise_if("y is array"))),
@@ -155,7 +149,7 @@ WRONG = {
             careful(shape="dx = tf.ensure_shape(dx, (len(x.shape) - 1) * [None] + x.shape[-1:])"),
         ),
         # nobody uses what it returns, so a graph leaves it out
-        ("in_graph", careful(shape="tf.ensure_shape(dx, x.shape)")),
+        ("tape inside", careful(shape="tf.ensure_shape(dx, x.shape)")),
         # the shape of dy is that of y
         ("another shape", careful(shape="dx = tf.ensure_shape(dx, dy.shape)")),
         # in a graph the shape of dx may be unknown
@@ -172,7 +166,8 @@ WRONG = {
 RIGHT = {
     1: [
         named(register=IN_GRAPH),
-        named(register=IN_GRAPH).replace("run(*inp)", "run(*map(tf.identity, inp))"),
+        named(register=IN_GRAPH)
+        + "\nimport functools\nmy_better_py_func = functools.partial(my_better_py_func)",
     ],
     2: [
         careful(before="array = array.copy()"),
