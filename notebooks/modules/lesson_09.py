@@ -15,7 +15,7 @@ from utils import tf
 from .quiet import quietly
 
 PLACES = {"x": 0.03, "PyFunc": 0.4, "IdentityN": 0.77, "y": 0.97}
-TASKS = {"PyFunc": "calls NumPy", "IdentityN": "passes y on"}
+TASKS = {"PyFunc": "calls NumPy", "IdentityN": "passes y and x on"}
 OURS = {"boxstyle": "round,pad=0.6", "facecolor": "#fde0c5", "linestyle": "--"}
 OTHER = {"boxstyle": "round,pad=0.6", "facecolor": "#d6e6f4"}
 PRIVATE = "tensorflow.python", "record_operation", "stop_recording"
@@ -75,9 +75,10 @@ def public_names_only(make):
 
 
 def draw_way(ax, title, f, x):
-    """The nodes of f, or of its map, from x to y; dashed: from y back with dy."""
+    """The nodes of f, or of its map; dashed: dy, from y to the first name and to x."""
     names = {node.op: name for node, name in gradient_names(f, x)}
-    ours = [node for node in names if names[node] != "no name"]
+    nodes = sorted(names)  # in the order of the way back
+    ours = [node for node in nodes if names[node] != "no name"]
     boxes = {}
     for place, at in PLACES.items():
         if place in names:
@@ -85,7 +86,7 @@ def draw_way(ax, title, f, x):
             boxes[place] = ax.text(at, 0.5, text, bbox=OURS if place in ours else OTHER)
         elif place not in TASKS:
             boxes[place] = ax.text(at, 0.5, place)
-    back = ["y", *ours, "x"] if ours else ["y", *sorted(names)]
+    back = ["y", *nodes[: nodes.index(ours[0]) + 1], "x"] if ours else ["y", *nodes]
     by_hand = [("x", "IdentityN")] if "IdentityN" in names else []
     for start, end in [*pairwise(boxes), *pairwise(back), *by_hand]:
         style, height = ("-", 0.6) if PLACES[start] < PLACES[end] else ("--", 0.4)

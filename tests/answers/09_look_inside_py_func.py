@@ -160,6 +160,7 @@ WRONG = {
         ("another shape", careful(after="assert y.shape == array.shape")),
         ("float32 vector", careful(before="array = array.astype(float)")),
         ("float32 vector", careful(after=raise_if("array.ndim == 1"))),
+        ("refuse one that makes no mistake", careful(after="array.setflags(write=True)")),
     ],
 }
 
