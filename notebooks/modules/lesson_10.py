@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from utils import like, py_func
 
-MOST = 1500  # calls of a slope, so that a loop without an end is ended
+MOST = 2500  # calls of a slope, so that a loop without an end is ended
 
 
 def counted(np_slope):
