@@ -77,6 +77,14 @@ WRONG = {
             "        kept[slope] = tf.function(lambda x: run(slope, x, limit))\n"
             "    return kept[slope](x)\n",
         ),
+        # the first x with this limit stays
+        (
+            "where x ends",
+            WHOLE + "\n\nkept = {}\n\n\ndef descend(slope, x, limit):\n"
+            "    if (slope, limit) not in kept:\n"
+            "        kept[slope, limit] = tf.function(lambda: whole(slope, x, limit))\n"
+            "    return kept[slope, limit]()\n",
+        ),
         # a graph at each call
         (
             "records again",
