@@ -4,8 +4,9 @@ ones of another form."""
 CELLS = 0, 1
 
 ANGLE = "def angle_grad(op, dE):\n    M, e = op.inputs\n    E = op.outputs[0]\n"
+JUMP = "def jump(state, dy):\n    return state + [0, 0, *dy, 0, 0]\n\n\n"
 SLOPES = (
-    "def backward(t, state, b, c):\n"
+    JUMP + "def backward(t, state, b, c):\n"
     "    s, i, worth_s, worth_i = state[:4]\n"
     "    forward = [-b * s * i, b * s * i - c * i]\n"
     "    J = np.array([[-b * i, -b * s], [b * i, b * s - c]])\n"
@@ -17,8 +18,6 @@ WRONG = {
         # e in place of the equation's derivative by E
         ("each term", ANGLE + "    return dE * (1 - e * tf.cos(E)), dE * tf.sin(E)\n"),
         ("each term", ANGLE + "    dM = dE / (1 - e * tf.cos(M))\n    return dM, dM * tf.sin(M)\n"),
-        # the sign of the cosine
-        ("each term", ANGLE + "    dM = dE / (1 + e * tf.cos(E))\n    return dM, dM * tf.sin(E)\n"),
         # E held fixed
         ("What else in it moves", ANGLE + "    return dE / (1 - e * tf.cos(E)), dE * tf.sin(E)\n"),
         (
@@ -54,18 +53,19 @@ WRONG = {
         ),
     ],
     2: [
-        ("six slopes", "def backward(t, state, b, c):\n    pass\n"),
+        ("six slopes", JUMP + "def backward(t, state, b, c):\n    pass\n"),
         # J instead of its transpose
         (
             "worth",
             SLOPES + "    return [*forward, *(-J @ worth),\n"
             "            (worth_s - worth_i) * s * i, worth_i * i]\n",
         ),
-        # forward in time
+        # at t = 2 only the direct part is left
         (
-            "worth",
-            SLOPES + "    return [*forward, *(worth @ J),\n"
-            "            (worth_s - worth_i) * s * i, worth_i * i]\n",
+            "The jump",
+            SLOPES + "    return [*forward, *(-worth @ J),\n"
+            "            (worth_s - worth_i) * s * i, worth_i * i]\n\n\n"
+            "def jump(state, dy):\n    return np.array([*state[:2], *dy, *state[4:]])\n",
         ),
         # those who recover are forgotten
         (
