@@ -1,4 +1,4 @@
-"""The pictures of lesson 11, and the epidemic of its second exercise."""
+"""The pictures of lesson 11, its food webs, and the epidemic of its second exercise."""
 
 import numpy as np
 from scipy.integrate import solve_ivp
@@ -37,6 +37,14 @@ def draw_costs(ax, sizes, costs):
     ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
 
 
+def web(n):
+    """A food web of n species: the start, r and A."""
+    rng = np.random.default_rng(0)
+    K = rng.normal(size=(n, n)) / np.sqrt(n)
+    A = K - K.T - 0.1 * np.eye(n)
+    return rng.uniform(0.5, 1.5, n), -A.sum(axis=1), A
+
+
 def epidemic(backward, jump=lambda state, dy: state):
     """An op of (start, b, c): s and i at t = 2 and 4. Its gradient runs `backward`."""
     tol = {"rtol": 1e-9, "atol": 1e-9}
@@ -52,6 +60,8 @@ def epidemic(backward, jump=lambda state, dy: state):
         at_4 = [*y[1], *dy[1], 0, 0]
         at_2 = solve_ivp(backward, (4, 2), at_4, args=(b, c), **tol).y[:, -1]
         at_2 = jump(at_2, dy[0])
+        if at_2 is None:
+            raise ValueError("`jump` returned None")
         at_0 = solve_ivp(backward, (2, 0), at_2, args=(b, c), **tol).y[:, -1]
         return at_0[2:4], at_0[4], at_0[5]
 

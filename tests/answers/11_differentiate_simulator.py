@@ -29,7 +29,7 @@ WRONG = {
         # cut off where the orbit is long and the planet near the sun
         (
             "each term",
-            ANGLE + "    dM = dE / tf.maximum(1 - e * tf.cos(E), 0.2)\n"
+            ANGLE + "    dM = dE / tf.maximum(1 - e * tf.cos(E), 0.04)\n"
             "    return dM, dM * tf.sin(E)\n",
         ),
         # takes 1 − e cos E for positive, as it is for every e below 1
@@ -48,12 +48,19 @@ WRONG = {
             "use that E",
             ANGLE + "    dM = dE / (1 - e * tf.cos(E))\n\n"
             "    def slope(M, e):\n"
-            "        return (find_angle(M, e + 1e-4) - find_angle(M, e - 1e-4)) / 2e-4\n"
+            "        return (find_angle(M, e + 1e-5) - find_angle(M, e - 1e-5)) / 2e-5\n"
             "\n    return dM, dE * py_func(slope, [M, e], like(M))\n",
         ),
     ],
     2: [
         ("six slopes", JUMP + "def backward(t, state, b, c):\n    pass\n"),
+        # changes the state in place, and returns nothing
+        (
+            "returned None",
+            SLOPES + "    B = np.array([[-s * i, 0], [s * i, -i]])\n"
+            "    return np.concatenate([forward, -worth @ J, -worth @ B])\n\n\n"
+            "def jump(state, dy):\n    state[2:4] += dy\n",
+        ),
         # J instead of its transpose
         (
             "worth",
