@@ -37,11 +37,11 @@ def draw_costs(ax, sizes, costs):
     ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
 
 
-def web(n):
+def web(n, damping=0.1):
     """A food web of n species: the start, r and A."""
     rng = np.random.default_rng(0)
     K = rng.normal(size=(n, n)) / np.sqrt(n)
-    A = K - K.T - 0.1 * np.eye(n)
+    A = K - K.T - damping * np.eye(n)
     return rng.uniform(0.5, 1.5, n), -A.sum(axis=1), A
 
 

@@ -29,7 +29,7 @@ WRONG = {
         # cut off where the orbit is long and the planet near the sun
         (
             "each term",
-            ANGLE + "    dM = dE / tf.maximum(1 - e * tf.cos(E), 0.04)\n"
+            ANGLE + "    dM = dE / tf.maximum(1 - e * tf.cos(E), 0.01)\n"
             "    return dM, dM * tf.sin(E)\n",
         ),
         # takes 1 − e cos E for positive, as it is for every e below 1
