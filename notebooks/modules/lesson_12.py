@@ -50,16 +50,20 @@ def judge_soft_maximum(function, library):
         except tf.errors.InvalidArgumentError as error:
             return "not in 0 to" in str(error)
 
+    def in_branch(x, ids):
+        none = tf.zeros(7, x.dtype)
+        return tf.cond(tf.size(x) > 0, lambda: function(x, ids, 7), lambda: none)
+
     def of_friend():
         model = tf.Module()
         specs = tf.TensorSpec([None], tf.float64), tf.TensorSpec([None], tf.int32)
-        model.call = tf.function(lambda x, ids: function(x, ids, 7), specs)
+        model.call = tf.function(in_branch, specs)
         with tempfile.TemporaryDirectory() as folder, quietly():
             tf.saved_model.save(model, folder)
             return start(differentiate, str(library), folder, x, ids, dy)[1].recv()
 
-    here = "3 customers, who saw one offer each: what is the largest of one score?"
-    hint = "saved for 7 customers; y, then dx, of a friend who has only the library:"
+    here = "3 customers saw one offer each; `segments` is 3, a number and no tensor:"
+    hint = "called in a tf.cond; y, then dx, of a friend who has only the library:"
     judge(
         gives(lambda x: function(x, [2, 0, 1], 3), [few], few[[1, 2, 0]], here),
         holds(refuses_an_id, "an id of -1 is not refused: is it our op that gives y?"),
@@ -83,8 +87,9 @@ def judge_layer(layer):
             return keras.saving.load_model(f"{folder}/model.keras")
 
     def keeps():
-        kept = loaded().layers[-1]
+        default, kept = loaded().layers[-2:]
         same = all(getattr(kept, name) == value for name, value in named.items())
+        same = same and default.trainable and kept(x, ids).dtype == kept.dtype
         return same and kept.activity_regularizer is not None
 
     registered, name = keras.saving.get_registered_name, "segment_norm>SegmentNorm"
@@ -97,8 +102,8 @@ def judge_layer(layer):
     )
 
 
-def draw_question():
-    """The two parts of the package and a file: here, and what of it is elsewhere?"""
+def draw_package(library="?", python="?"):
+    """The two parts of the package and a file: here, and what is needed elsewhere."""
     _, axes = plt.subplots(figsize=(8, 2.6))
 
     def box(x, y, width, height, text, style="-"):
@@ -106,7 +111,7 @@ def draw_question():
         axes.text(x + width / 2, y + height / 2, text, ha="center", va="center")
 
     here = 0, "your computer", "-", ("library\n\nC++", "Python\n\ngradient\nlayer")
-    for x, whose, style, texts in (here, (6, "your friend's", "--", "??")):
+    for x, whose, style, texts in (here, (6, "your friend's", "--", (library, python))):
         axes.text(x + 2, 4.25, whose, ha="center", weight="bold")
         box(x, 1.3, 4, 2.7, "", style)
         box(x + 0.2, 1.5, 1.7, 1.9, texts[0], style)

@@ -33,5 +33,6 @@ def said_by(function):
     try:
         return function()
     except Exception as error:
-        said = str(error).split("Exception encountered: ")[-1].split(".")[0]
+        said = str(error) or type(error).__name__
+        said = said.split("Exception encountered: ")[-1].split(".")[0]
         return said.split(" in binary")[0].split(" (op type")[0]

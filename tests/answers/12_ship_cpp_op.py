@@ -3,19 +3,17 @@ of another form."""
 
 CELLS = 0, 1, 3, 4  # not what the friend tries
 
-PORTABLE = """def soft_maximum(x, ids, segments):
+PORTABLE = """@tf.function
+def soft_maximum(x, ids, segments):
     @tf.custom_gradient
     def log_sums(x, ids):
         y = ops.segment_logsumexp(x, ids, segments=segments)
-
-        def grad(dy):
-            return tf.gather(dy, ids) * tf.exp(x - tf.gather(y, ids)), None
-
-        return y, grad
+        return y, lambda dy: (tf.gather(dy, ids) * tf.exp(x - tf.gather(y, ids)), None)
 
     return log_sums(10 * x, ids) / 10
 """
-WHOLE = """def soft_maximum(x, ids, segments):
+WHOLE = """@tf.function
+def soft_maximum(x, ids, segments):
     @tf.custom_gradient
     def of(x):
         y = segment_logsumexp(10 * x, ids, segments) / 10
@@ -77,8 +75,9 @@ def layer(old="", new=""):
 WRONG = {
     1: [
         ("No gradient defined", TAPE),
+        ("AssertionError", portable("@tf.function\n", "")),
         ("is it our op", NOT_FROM_OUR_OP),
-        ("Expected int", AS_INPUT),
+        ("a number and no tensor", AS_INPUT),
         ("3 customers", portable("segments=segments", "segments=4")),
         ("3 customers", portable("ids) / 10", "ids)")),
         ("who has only", portable("segments=segments", "segments=3")),
@@ -97,6 +96,8 @@ WRONG = {
         ("loaded, with", layer("p=2.0", "p=1.0")),
         ("loaded, with", layer('"segments": self.segments, ', "")),
         ("loaded, with", layer("self.segments, self.p)", "4, self.p)")),
+        ("is lost", layer("= segments, p\n", "= segments, p\n        self.trainable = False\n")),
+        ("is lost", layer("segment_norm(x,", "segment_norm(tf.cast(x, 'float32'),")),
         # options kept back, not taken, not returned
         ("is lost", layer("(**options)", "(**{**options, 'activity_regularizer': None})")),
         ("loaded, with", layer("p=2.0, **options", "p=2.0").replace("(**options)", "()")),
@@ -111,12 +112,7 @@ WRONG = {
     ],
 }
 RIGHT = {
-    1: [
-        WHOLE,
-        PORTABLE.replace("log_sums(x, ids)", "log_sums(x)")
-        .replace("sums(10 * x, ids)", "sums(10 * x)")
-        .replace(", None", ""),
-    ],
+    1: [WHOLE, portable("@tf.function\n", "").replace("@tf", "@tf.function\n    @tf")],
     2: [
         layer(),
         layer(
