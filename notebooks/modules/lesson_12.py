@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from custom_ops.cpp_op import _go_on_without_compiler
-from utils import compile_command, gives, holds, judge, tf
+from utils import compile_command, gives, gradient, holds, judge, tf
 
 from .lesson_12_worker import attempt, differentiate
 from .processes import load_early, start
@@ -32,9 +32,9 @@ def show(name, start, end=None):
     print(start + (part.partition(end)[0] if end else part).rstrip())
 
 
-def in_new_process(program, functions, folder):
-    """What each of these functions of a program returns elsewhere, or its error."""
-    return start(attempt, program, functions, str(folder))[1].recv()
+def in_new_process(program, calls, folder):
+    """What each of these calls returns in a program elsewhere, or its error."""
+    return start(attempt, program, calls, str(folder))[1].recv()
 
 
 def judge_soft_maximum(function, library):
@@ -60,7 +60,13 @@ def judge_soft_maximum(function, library):
         model.call = tf.function(in_branch, specs)
         with tempfile.TemporaryDirectory() as folder, quietly():
             tf.saved_model.save(model, folder)
-            return start(differentiate, str(library), folder, x, ids, dy)[1].recv()
+            said = start(differentiate, str(library), folder, x, ids, dy)[1].recv()
+        bare = "AssertionError, as for `bare`: where is a `tf.function` needed?"
+        return bare if str(said) == "AssertionError" else said
+
+    def second(x):  # of one customer: 10 p (1 - p) and -10 p (1 - p) with p = 1/2
+        both = np.int32([0, 0])
+        return gradient(lambda x: gradient(lambda x: function(x, both, 1), x)[0], x)
 
     here = "3 customers saw one offer each; `segments` is 3, a number and no tensor:"
     hint = "called in a tf.cond; y, then dx, of a friend who has only the library:"
@@ -68,6 +74,7 @@ def judge_soft_maximum(function, library):
         gives(lambda x: function(x, [2, 0, 1], 3), [few], few[[1, 2, 0]], here),
         holds(refuses_an_id, "an id of -1 is not refused: is it our op that gives y?"),
         gives(of_friend, [], np.concatenate([y, dx]), hint, 1e-9, graph=False),
+        gives(second, [np.float64([2, 2])], [2.5, -2.5], "second derivative of y:"),
     )
 
 

@@ -2,17 +2,18 @@
 
 import os
 import sys
+from functools import partial
 
 import numpy as np
 import tensorflow as tf
 
 
-def attempt(connection, program, functions, folder):
-    """Run a program in a folder, and send what each of its functions returns."""
+def attempt(connection, program, calls, folder):
+    """Run a program in a folder, and send what each of these calls returns there."""
     os.chdir(folder)
     sys.path.insert(0, folder)
     exec(program, names := {})
-    connection.send({name: said_by(names[name]) for name in functions})
+    connection.send({call: said_by(partial(eval, call, names)) for call in calls})
 
 
 def differentiate(connection, library, folder, x, ids, dy):

@@ -75,7 +75,8 @@ def layer(old="", new=""):
 WRONG = {
     1: [
         ("No gradient defined", TAPE),
-        ("AssertionError", portable("@tf.function\n", "")),
+        ("as for `bare`", portable("@tf.function\n", "")),
+        ("second", WHOLE.replace("tf.gather(y, ids)", "tf.stop_gradient(tf.gather(y, ids))")),
         ("is it our op", NOT_FROM_OUR_OP),
         ("a number and no tensor", AS_INPUT),
         ("3 customers", portable("segments=segments", "segments=4")),
