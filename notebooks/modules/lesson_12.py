@@ -74,7 +74,7 @@ def judge_soft_maximum(function, library):
         gives(lambda x: function(x, [2, 0, 1], 3), [few], few[[1, 2, 0]], here),
         holds(refuses_an_id, "an id of -1 is not refused: is it our op that gives y?"),
         gives(of_friend, [], np.concatenate([y, dx]), hint, 1e-9, graph=False),
-        gives(second, [np.float64([2, 2])], [2.5, -2.5], "second derivative of y:"),
+        gives(second, [np.float32([2, 2])], [2.5, -2.5], "second derivative, float32:"),
     )
 
 

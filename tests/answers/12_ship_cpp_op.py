@@ -76,6 +76,7 @@ WRONG = {
     1: [
         ("No gradient defined", TAPE),
         ("as for `bare`", portable("@tf.function\n", "")),
+        ("float32", portable("gather(dy, ids) *", "gather(tf.cast(dy, 'float64'), ids) *")),
         ("second", WHOLE.replace("tf.gather(y, ids)", "tf.stop_gradient(tf.gather(y, ids))")),
         ("is it our op", NOT_FROM_OUR_OP),
         ("a number and no tensor", AS_INPUT),

@@ -9,7 +9,7 @@ from .built_with import TENSORFLOW
 
 if tf.__version__ != TENSORFLOW:
     raise ImportError(
-        f"{__name__} was built with TensorFlow {TENSORFLOW} and works with no other, "
+        f"{__name__} was built with TensorFlow {TENSORFLOW} and may fail with another, "
         f"but {tf.__version__} is installed: install that one, or rebuild {__name__}"
     )
 
