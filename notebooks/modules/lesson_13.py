@@ -25,6 +25,7 @@ def call_in_other_process(f, x, numpy_ops):
     """f(x) by another process, which knows f from a SavedModel alone.
 
     It has loaded the C++ op, and has made `numpy_ops` ops of its own, which return -x.
+    A script that calls this needs `if __name__ == "__main__":` around its own code.
     """
     module = tf.Module()
     module.f = tf.function(f, input_signature=[SPEC])
@@ -54,19 +55,18 @@ def call_times(in_numpy, in_graphs, size):
     """Microseconds of the processor for a call with `size` elements: by NumPy alone,
     then what each function of `in_graphs` adds to a loop in a graph."""
     x = np.ones(size, "f4")
-    calls = 100 if size < 100_000 else 10
 
     def loop(f):
         @tf.function
         def run(x):
-            for _ in tf.range(calls):
+            for _ in tf.range(100):
                 x = 0.5 * f(x)  # the next call has to wait for this one
             return x
 
         return run
 
     graphs = [loop(f) for f in [tf.identity, *in_graphs]]
-    empty, *others = fastest(graphs, tf.constant(x), process_time) / calls
+    empty, *others = fastest(graphs, tf.constant(x), process_time) / 100
     alone = fastest([in_numpy], x, process_time)
     return 1e6 * np.append(alone, np.maximum(np.subtract(others, empty), 0))
 
@@ -82,10 +82,10 @@ def fastest(functions, x, clock):
 PATH = """\
 1  Must it run inside a training step, a data pipeline or a finished model?
 no op: plain Python before training, between steps, or in a callback
-2  Do you need more than TensorFlow's ops, or more speed?
+2  Do TensorFlow's ops lack something, or are they too slow?
 TensorFlow's ops, perhaps with a stand-in or custom_gradient
-3  Can the op call back into this program, and fast enough?
-C++ op; for XLA, a TPU or a browser: approximate by TensorFlow's ops
+3  Can the op reach your Python function, and fast enough?
+C++ op (then 4 and 5 for its gradient); XLA, TPU, browser: approximate by TF ops
 4  Should a gradient go through it?
 its result is used as a constant: py_func without grad, or numpy_function
 5  Is that gradient differentiated again?
