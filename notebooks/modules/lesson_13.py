@@ -80,8 +80,8 @@ def fastest(functions, x, clock):
 
 
 PATH = """\
-1  Must it run inside a training step, a data pipeline or a finished model?
-no op: plain Python before training, between steps, or in a callback
+1  Must it run inside a training step, tf.data or a finished model?
+no op: plain Python before any of these, between steps, or in a callback
 2  Do TensorFlow's ops lack something, or are they too slow?
 TensorFlow's ops, perhaps with a stand-in or custom_gradient
 3  Can the op reach your Python function, and fast enough?

@@ -40,7 +40,7 @@ WRONG = {
         ),
         # the gradient is right for both
         ("recorded once", probe("return gradient(tf.function(way), x), [1, 1]")),
-        # one element that is new, the first one, or five of fifty or of nine
+        # one element that is new, the first one, five of fifty, or each fifth
         ("do you look at each", probe(STEP, "return np.allclose(step(x), step(x)), False")),
         ("do you look at each", probe(STEP, "return step(x)[0] != step(x)[0], True")),
         (
@@ -56,9 +56,9 @@ WRONG = {
             "do you look at each",
             probe(
                 STEP,
-                "nine = tf.ones(9)",
-                "new = (step(nine) != step(nine)).numpy()",
-                "return new[[0, 1, 2, 3, 8]], True",
+                "many = tf.ones(101)",
+                "new = (step(many) != step(many)).numpy()",
+                "return new[::5], True",
             ),
         ),
         # what NumPy's noise looks like
