@@ -41,9 +41,9 @@ WRONG = {
     ],
     2: [
         ("which x", neuron(f"dy * {INSIDE}")),
-        ("x's dtype", neuron(f"dy * {INSIDE} / 2", "tf.cast(x > 0.5, tf.float64)")),
-        ("which x", neuron("dy * tf.cast(tf.abs(x - 0.5) < 0.995, x.dtype) / 2")),
-        ("which x", neuron("dy * tf.cast(tf.abs(x) < 1, x.dtype) / 2")),
+        ("x's dtype", neuron(f"dy * {INSIDE} / 2", "tf.cast(x > 0.5, tf.float32)")),
+        ("which x", neuron("dy * tf.cast((x > -0.495) & (x < 1.5), x.dtype) / 2")),
+        ("which x", neuron("dy * tf.cast(tf.abs(x - 0.5) < 1.005, x.dtype) / 2")),
         (
             "which x",
             neuron("dy * tf.cast(tf.abs(tf.math.floormod(x + 0.5, 10) - 1) < 1, x.dtype) / 2"),
@@ -73,7 +73,7 @@ def mended(func, slope):
 """,
     ],
     2: [
-        neuron("dy * tf.where(tf.abs(x - 0.5) < 1, 0.5, 0.0)", "tf.where(x > 0.5, 1.0, 0.0)"),
+        neuron("tf.where(tf.abs(x - 0.5) < 1, dy / 2, 0)", "(tf.sign(x - 0.5) + 1) // 2"),
         """
 def step(x):
     return tf.cast(x > 0.5, x.dtype)
