@@ -32,6 +32,7 @@ WRONG = {
         ("np_spiky", mended(RIGHT_C, "slope(x) + c")),
         ("np_high", mended("float(np.mean(slope(points)) - abs(func(1.0) - func(0.0)))")),
         ("np_spiky", mended(RIGHT_C, "0 * x - c")),
+        ("floor", mended("float(np.mean(slope(points))) and " + RIGHT_C)),
         ("np_high", mended("float(np.mean(slope(points)) - int(func(1.0) - func(0.0)))")),
         ("np_gate", mended("abs(" + RIGHT_C + ")")),
         ("np_high", mended("float(np.mean(slope(points)) or func(0.0) - func(1.0))")),
