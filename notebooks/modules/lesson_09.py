@@ -2,23 +2,24 @@
 
 import gc
 import re
+import sys
 import textwrap
-import weakref
-from functools import partial
 from itertools import pairwise
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from utils import tf
+from utils import gradient, py_func, tf
 
 from .quiet import quietly
 
-PLACES = {"x": 0.03, "PyFunc": 0.4, "IdentityN": 0.77, "y": 0.97}
+PLACES = {"x": 0.08, "PyFunc": 0.42, "IdentityN": 0.76, "y": 0.96}
 TASKS = {"PyFunc": "calls NumPy", "IdentityN": "passes y and x on"}
 OURS = {"boxstyle": "round,pad=0.6", "facecolor": "#fde0c5", "linestyle": "--"}
 OTHER = {"boxstyle": "round,pad=0.6", "facecolor": "#d6e6f4"}
-PRIVATE = "tensorflow.python", "record_operation", "stop_recording"
+LABELS = {"PyFunc": (0.27, 0.3), "IdentityN": (0.62, 0.12)}
+LOST = {"PyFunc": "no gradient", "IdentityN": "0"}  # what x gets without our name
+PRIVATE = r"tensorflow\.python|(record_operation|stop_recording|py_func)$"
 
 
 def outcome(f, *arguments):
@@ -45,57 +46,55 @@ def gradient_names(f, x):
     return sorted(zip(nodes, names, strict=True), key=lambda pair: pair[0].name)
 
 
-def left_in_memory(make, in_graph=True):
-    """Make an op, drop its func, grad and graph, and name what is still there."""
+def grad_is_kept(make):
+    """Whether an eager call of the op keeps its grad, say under a registered name."""
 
-    def references():
-        func, grad = partial(np.negative), partial(lambda op, dy: -dy)
-        op = tf.function(lambda x: make(func, [x], x.dtype, grad=grad))
-        things, one = {"func": func, "grad": grad}, tf.constant(1.0)
-        if in_graph:
-            things["graph"] = op.get_concrete_function(one).graph
-        else:
-            op.python_function(one)
-        return {name: weakref.ref(thing) for name, thing in things.items()}
+    def grad(op, dy):
+        return -dy
 
-    left = references()
+    before = sys.getrefcount(grad)
+    make(np.negative, [tf.constant(1.0)], tf.float32, grad=grad)
     gc.collect()
-    return [name for name, reference in left.items() if reference() is not None]
+    return sys.getrefcount(grad) > before
 
 
 def public_names_only(make):
-    """Whether make adds no node with the text of py_func, and has no private name."""
-    codes = [make.__code__] if hasattr(make, "__code__") else []  # a partial has none
-    for code in codes:  # and those of the functions in it
-        codes += [part for part in code.co_consts if hasattr(part, "co_names")]
-    f = tf.function(lambda x: make(np.negative, [x], x.dtype, grad=lambda op, dy: -dy))
-    texts = [node.attr["token"].s for node, _ in gradient_names(f, tf.constant(1.0))]
-    private = [name for c in codes for name in c.co_names if name.startswith(PRIVATE)]
-    return not private and not any(b"py_func" in text for text in texts)
+    """Whether make, and what it calls, has neither a private name nor py_func."""
+    parts, names = [make, type(make).__call__, getattr(make, "func", None)], set()
+    notebook = next((f.__globals__ for f in parts if hasattr(f, "__globals__")), {})
+    for part in parts:  # functions, the code of those in them, and what has no code
+        code = getattr(part, "__code__", part)
+        new = set(getattr(code, "co_names", ())) - names
+        names |= new
+        parts += [*map(notebook.get, new), *getattr(code, "co_consts", ())]
+    private = any(re.match(PRIVATE, name) for name in names)
+    return not private and all(part is not py_func for part in parts)
 
 
 def draw_way(ax, title, f, x):
-    """The nodes of f, or of its map; dashed: dy, from y to the first name and to x."""
+    """The nodes of f, or of its map; dashed: where they lead dy. A tape finds dx."""
+    dx = outcome(gradient, tf.function(f), x)
     names = {node.op: name for node, name in gradient_names(f, x)}
     nodes = sorted(names)  # in the order of the way back
     ours = [node for node in nodes if names[node] != "no name"]
+    back = nodes[: nodes.index(ours[0]) + 1] if ours else nodes
+    texts = {node: f"{node}\n{TASKS[node]}\n{names[node]}" for node in nodes}
+    texts |= {"x": f"x\n\ndx = {dx}", "y": "y\n\ndy = 1"}
     boxes = {}
-    for place, at in PLACES.items():
-        if place in names:
-            text = f"{place}\n{TASKS[place]}\n{names[place]}"
-            boxes[place] = ax.text(at, 0.5, text, bbox=OURS if place in ours else OTHER)
-        elif place not in TASKS:
-            boxes[place] = ax.text(at, 0.5, place)
-    back = ["y", *nodes[: nodes.index(ours[0]) + 1], "x"] if ours else ["y", *nodes]
-    by_hand = [("x", "IdentityN")] if "IdentityN" in names else []
-    for start, end in [*pairwise(boxes), *pairwise(back), *by_hand]:
-        style, height = ("-", 0.6) if PLACES[start] < PLACES[end] else ("--", 0.4)
+    for place in sorted(texts, key=PLACES.get):
+        style = OURS if place in ours else OTHER if place in nodes else None
+        boxes[place] = ax.text(PLACES[place], 0.5, texts[place], bbox=style)
+    arrows = [*pairwise(boxes), ("x", nodes[0]), *pairwise(["y", *back])]
+    for node in back:
+        to_x = "our gradient" if node in ours else LOST[node]
+        ax.text(*LABELS[node], to_x)
+        arrows += [(node, "x")] if to_x != "no gradient" else []
+    for start, end in dict.fromkeys(arrows):
+        style, height = ("-", 0.62) if PLACES[start] < PLACES[end] else ("--", 0.38)
         bend = -0.13 if {start, end} == {"x", "IdentityN"} else 0
         arrow = {"arrowstyle": "->", "linestyle": style, "patchA": boxes[start]}
         arrow |= {"patchB": boxes[end], "connectionstyle": f"arc3,rad={bend}"}
-        ax.annotate(
-            "", (PLACES[end], height), (PLACES[start], height), arrowprops=arrow
-        )
-    ax.text(0.2, 0.3, "3x² dy" if ours else "the way back ends here: 0")
+        ends = (PLACES[end], height), (PLACES[start], height)
+        ax.annotate("", *ends, arrowprops=arrow)
     plt.setp(ax.texts, ha="center", va="center")
     ax.set(title=title, xlim=(0, 1), xticks=[], yticks=[])
