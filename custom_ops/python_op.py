@@ -1,6 +1,6 @@
 """`py_func`: a NumPy function as a TensorFlow op with a gradient of its own.
 
-The idea fits into a dozen lines, which lesson 09 explains:
+The idea fits into nine lines, which lesson 09 explains:
 
     def py_func(func, inp, Tout, grad):
         op = SimpleNamespace(inputs=inp)

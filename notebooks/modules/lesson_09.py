@@ -13,12 +13,11 @@ from utils import gradient, py_func, tf
 
 from .quiet import quietly
 
-PLACES = {"x": 0.08, "PyFunc": 0.42, "IdentityN": 0.76, "y": 0.96}
+PLACES = {"x": 0.08, "end": 0.24, "PyFunc": 0.42, "IdentityN": 0.76, "y": 0.96}
 TASKS = {"PyFunc": "calls NumPy", "IdentityN": "passes y and x on"}
 OURS = {"boxstyle": "round,pad=0.6", "facecolor": "#fde0c5", "linestyle": "--"}
 OTHER = {"boxstyle": "round,pad=0.6", "facecolor": "#d6e6f4"}
-LABELS = {"PyFunc": (0.27, 0.3), "IdentityN": (0.62, 0.12)}
-LOST = {"PyFunc": "no gradient", "IdentityN": "0"}  # what x gets without our name
+LABELS = {"PyFunc": (0.25, 0.26), "IdentityN": (0.62, 0.12)}
 PRIVATE = r"tensorflow\.python|(record_operation|stop_recording|py_func)$"
 
 
@@ -42,7 +41,7 @@ def gradient_names(f, x):
         node for body in (graph.node, *bodies) for node in body if node.op in TASKS
     ]
     names = [node.attr["_gradient_op_type"].s.decode() for node in nodes]
-    names = [re.sub("-.*", "-…", name) or "no name" for name in names]
+    names = [re.sub("-.*", "-…", name) or "no gradient name" for name in names]
     return sorted(zip(nodes, names, strict=True), key=lambda pair: pair[0].name)
 
 
@@ -59,14 +58,16 @@ def grad_is_kept(make):
 
 
 def public_names_only(make):
-    """Whether make, and what it calls, has neither a private name nor py_func."""
+    """Whether make, what it calls and holds have neither a private name nor py_func."""
     parts, names = [make, type(make).__call__, getattr(make, "func", None)], set()
     notebook = next((f.__globals__ for f in parts if hasattr(f, "__globals__")), {})
     for part in parts:  # functions, the code of those in them, and what has no code
         code = getattr(part, "__code__", part)
-        new = set(getattr(code, "co_names", ())) - names
+        new = {getattr(code, "co_name", ""), *getattr(code, "co_names", ())} - names
         names |= new
         parts += [*map(notebook.get, new), *getattr(code, "co_consts", ())]
+        held = [c.cell_contents for c in getattr(part, "__closure__", None) or ()]
+        parts += [one for one in held if all(one is not known for known in parts)]
     private = any(re.match(PRIVATE, name) for name in names)
     return not private and all(part is not py_func for part in parts)
 
@@ -76,7 +77,7 @@ def draw_way(ax, title, f, x):
     dx = outcome(gradient, tf.function(f), x)
     names = {node.op: name for node, name in gradient_names(f, x)}
     nodes = sorted(names)  # in the order of the way back
-    ours = [node for node in nodes if names[node] != "no name"]
+    ours = [node for node in nodes if names[node] != "no gradient name"]
     back = nodes[: nodes.index(ours[0]) + 1] if ours else nodes
     texts = {node: f"{node}\n{TASKS[node]}\n{names[node]}" for node in nodes}
     texts |= {"x": f"x\n\ndx = {dx}", "y": "y\n\ndy = 1"}
@@ -85,10 +86,12 @@ def draw_way(ax, title, f, x):
         style = OURS if place in ours else OTHER if place in nodes else None
         boxes[place] = ax.text(PLACES[place], 0.5, texts[place], bbox=style)
     arrows = [*pairwise(boxes), ("x", nodes[0]), *pairwise(["y", *back])]
-    for node in back:
-        to_x = "our gradient" if node in ours else LOST[node]
-        ax.text(*LABELS[node], to_x)
-        arrows += [(node, "x")] if to_x != "no gradient" else []
+    if ours:
+        arrows.append((back[-1], "x"))
+        ax.text(*LABELS[back[-1]], "our gradient")
+    else:
+        arrows.append((back[-1], "end"))
+        boxes["end"] = ax.text(PLACES["end"], 0.38, "✕ no gradient")
     for start, end in dict.fromkeys(arrows):
         style, height = ("-", 0.62) if PLACES[start] < PLACES[end] else ("--", 0.38)
         bend = -0.13 if {start, end} == {"x", "IdentityN"} else 0

@@ -25,6 +25,14 @@ TWICE = """y = tf.numpy_function(func, inp, Tout)
     return op.outputs[0] + 0 * tf.stop_gradient(y)"""
 SHAPED = "    y.set_shape(inp[0].shape)\n        return y,"
 HELPER = "\ndef helper():\n    import tensorflow.python\n"
+ALIAS = "\nfrom custom_ops.tensorflow_private import record_operation as record\n"
+HELD = """
+def held(f):
+    return lambda func, inp, Tout, grad=None: f(func, inp, Tout, grad=grad)
+
+
+my_better_py_func = held(py_func)
+"""
 STOP = "(lambda *a: [x if x is None else tf.stop_gradient(x) for x in tf.nest.flatten(grad(*a))])"
 STOPPED = REGISTER.replace("(grad)", STOP)
 SIGN_LOST = IN_GRAPH.replace("(grad)", "(lambda op, dy: grad(op, abs(dy)))")
@@ -119,11 +127,13 @@ WRONG = {
         ("inputs", named(register=IN_GRAPH).replace("(func, inputs", "(func, inputs[:2]")),
         ("inputs", named(register=IN_GRAPH).replace("Tout)", "inp[-1].dtype)")),
         ("inputs", named(register=IN_GRAPH).replace("    return y,", SHAPED)),
-        ("register a name", named()),
+        ("register a gradient name", named()),
         ("weighted_sums in the map", named(register=SIGN_LOST)),
         ("in the map: can", named(register=STOPPED)),
         ("private names", named(register=IN_GRAPH + "\n    helper()") + HELPER),
+        ("private names", named(register=IN_GRAPH + "\n    record") + ALIAS),
         ("without py_func", "my_better_py_func = py_func"),
+        ("without py_func", HELD),
         ("how many calls of func", named(register=IN_GRAPH).replace("return op.outputs[0]", TWICE)),
         ("has op.outputs[0] a record", INNER),
     ],
@@ -157,8 +167,9 @@ WRONG = {
         ("op.outputs", careful().replace("= grad(op", "= grad(SimpleNamespace(inputs=[x])")),
         # refuses too much
         ("another shape", careful(after="assert y.shape == array.shape")),
-        ("float32 vector", careful(before="array = array.astype(float)")),
-        ("float32 vector", careful(after=raise_if("array.ndim == 1"))),
+        ("float32, shape (3,)", careful(before="array = array.astype(float)")),
+        ("shape ()", careful(before="array = np.atleast_1d(array).copy()")),
+        ("int32", careful(before='array.setflags(write=array.dtype.kind != "f")')),
         ("refuse one that makes no mistake", careful(after="array.setflags(write=True)")),
     ],
 }
@@ -172,10 +183,11 @@ RIGHT = {
     2: [
         careful(before="array = array.copy()"),
         careful("old = array.copy()", "assert np.array_equal(old, array)"),
-        careful("old = array.copy()", "y = np.copy(y)\n        array[...] = old"),
+        careful("old = array.copy()", "y = np.copy(y)\n        np.asarray(array)[...] = old"),
         """
 def careful_py_func(func, inp, Tout, grad=None):
     def read_only(array):
+        array = np.array(array)
         array.flags.writeable = False
         return func(array)
 
