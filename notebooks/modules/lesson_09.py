@@ -59,15 +59,16 @@ def grad_is_kept(make):
 
 def public_names_only(make):
     """Whether make, what it calls and holds have neither a private name nor py_func."""
-    parts, names = [make, type(make).__call__, getattr(make, "func", None)], set()
+    parts, used = [make, type(make).__call__, getattr(make, "func", None)], set()
     notebook = next((f.__globals__ for f in parts if hasattr(f, "__globals__")), {})
     for part in parts:  # functions, the code of those in them, and what has no code
         code = getattr(part, "__code__", part)
-        new = {getattr(code, "co_name", ""), *getattr(code, "co_names", ())} - names
-        names |= new
+        new = set(getattr(code, "co_names", ())) - used
+        used |= new
         parts += [*map(notebook.get, new), *getattr(code, "co_consts", ())]
         held = [c.cell_contents for c in getattr(part, "__closure__", None) or ()]
         parts += [one for one in held if all(one is not known for known in parts)]
+    names = used | {getattr(part, "__name__", "") for part in parts}
     private = any(re.match(PRIVATE, name) for name in names)
     return not private and all(part is not py_func for part in parts)
 

@@ -33,7 +33,8 @@ def held(f):
 
 my_better_py_func = held(py_func)
 """
-STOP = "(lambda *a: [x if x is None else tf.stop_gradient(x) for x in tf.nest.flatten(grad(*a))])"
+STOP = "(lambda node, dy: grad(node, tf.stop_gradient(dy)))"
+TUPLE = "(lambda dx: dx if isinstance(dx, tuple) else (tf.add_n([dx]),))(grad(op, dy))"
 STOPPED = REGISTER.replace("(grad)", STOP)
 SIGN_LOST = IN_GRAPH.replace("(grad)", "(lambda op, dy: grad(op, abs(dy)))")
 
@@ -130,6 +131,7 @@ WRONG = {
         ("register a gradient name", named()),
         ("weighted_sums in the map", named(register=SIGN_LOST)),
         ("in the map: can", named(register=STOPPED)),
+        ("tuple or a list", named(register=IN_GRAPH).replace("grad(op, dy)", TUPLE)),
         ("private names", named(register=IN_GRAPH + "\n    helper()") + HELPER),
         ("private names", named(register=IN_GRAPH + "\n    record") + ALIAS),
         ("without py_func", "my_better_py_func = py_func"),
@@ -142,7 +144,7 @@ WRONG = {
         ("(2, 3)", careful(before="array = array.copy() if array.ndim == 1 else array")),
         ("float64", careful(before='if array.dtype != "float64": array.setflags(write=False)')),
         ("int32", careful(before='if array.dtype != "int32": array.setflags(write=False)')),
-        ("tape around", careful(shape=NOT_AROUND)),
+        ("around call", careful(shape=NOT_AROUND)),
         ("call my_py_func", "careful_py_func = py_func"),
         # a writer may return a copy, and keep the sum
         ("swaps_two", careful("pass", raise_if("y is array"))),
@@ -185,8 +187,11 @@ RIGHT = {
         careful("old = array.copy()", "assert np.array_equal(old, array)"),
         careful("old = array.copy()", "y = np.copy(y)\n        np.asarray(array)[...] = old"),
         """
+f = cube_by(py_func)  # another f than the one inside
+
+
 def careful_py_func(func, inp, Tout, grad=None):
-    def read_only(array):
+    def f(array):
         array = np.array(array)
         array.flags.writeable = False
         return func(array)
@@ -196,7 +201,7 @@ def careful_py_func(func, inp, Tout, grad=None):
         dx.shape.assert_is_compatible_with(inp[0].shape)
         return tf.ensure_shape(dx, inp[0].shape)
 
-    return my_py_func(read_only, inp, Tout, of_shape)
+    return my_py_func(f, inp, Tout, of_shape)
 """,
     ],
 }
