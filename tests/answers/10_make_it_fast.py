@@ -64,9 +64,9 @@ WRONG = {
         # the slope stays what it was: a loop without an end, and without NumPy
         ("never calls slope", DESCEND.format(GOES_ON).replace("        dx = slope(x)\n", "")),
         ("no end", DESCEND.format(GOES_ON).replace("        x = x - 0.1 * dx\n", "")),
-        ("2100 steps", DESCEND.format("tf.abs(tf.reduce_min(dx)) >= limit")),
-        ("2100 steps", DESCEND.format(GOES_ON + " and steps < 2000")),  # gives up
-        ("2100 steps", DESCEND.format(GOES_ON.replace("(dx)", "(dx[-1])"))),
+        ("2600 steps", DESCEND.format("tf.abs(tf.reduce_min(dx)) >= limit")),
+        ("2600 steps", DESCEND.format(GOES_ON + " and steps < 2400")),  # gives up
+        ("asks for the value", DESCEND.format("tf.norm(dx := slope(x), np.inf) >= limit")),
         # right for the slope 2 * x only
         ("another slope", DESCEND.format(GOES_ON).replace("0.1 * dx", "0.2 * x")),
         # the limit of the first call stays
