@@ -1,16 +1,15 @@
-"""Lesson 13: a function in another process, timings, two pictures."""
+"""Lesson 13: a function in another process, timings, two pictures, a check."""
 
 import functools
 import tempfile
 import textwrap
 import timeit
 from pathlib import Path
-from time import process_time
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from utils import load_op, tf  # utils before TensorFlow
+from utils import holds, judge, load_op, tf  # utils before TensorFlow
 
 from .processes import context, load_early
 from .quiet import quietly
@@ -51,26 +50,6 @@ def _load_and_call(folder, x):
         return tf.saved_model.load(folder).f(x).numpy()
 
 
-def call_times(in_numpy, in_graphs, size):
-    """Microseconds of the processor for a call with `size` elements: by NumPy alone,
-    then what each function of `in_graphs` adds to a loop in a graph."""
-    x = np.ones(size, "f4")
-
-    def loop(f):
-        @tf.function
-        def run(x):
-            for _ in tf.range(100):
-                x = 0.5 * f(x)  # the next call has to wait for this one
-            return x
-
-        return run
-
-    graphs = [loop(f) for f in [tf.identity, *in_graphs]]
-    empty, *others = fastest(graphs, tf.constant(x), process_time) / 100
-    alone = fastest([in_numpy], x, process_time)
-    return 1e6 * np.append(alone, np.maximum(np.subtract(others, empty), 0))
-
-
 def fastest(functions, x, clock):
     """Seconds of each function's fastest call; they take turns."""
     runs = [functools.partial(f, x) for f in functions]
@@ -85,9 +64,9 @@ no op: plain Python before any of these, between steps, or in a callback
 2  Do TensorFlow's ops lack something, or are they too slow?
 TensorFlow's ops, perhaps with a stand-in or custom_gradient
 3  Can the op reach your Python function, and fast enough?
-C++ op (then 4 and 5 for its gradient); XLA, TPU, browser: approximate by TF ops
+C++ op (then 4 and 5 for its gradient); XLA, TPU: TF ops, perhaps with an approximation
 4  Should a gradient go through it?
-its result is used as a constant: py_func without grad, or numpy_function
+py_func, no gradient: tf.stop_gradient makes its result a constant
 5  Is that gradient differentiated again?
 py_func; its grad may call NumPy, by py_func as well
 py_func, recursive: its grad is made of ops that have gradients""".split("\n")
@@ -110,7 +89,7 @@ def draw_path():
     ax.axis("off")
 
 
-COLOURS = {"works": "#f2f2f2", "public API": "#f2f2f2", "SILENT": "#8c1515"}
+COLOURS = {"refuses": "#f0c04c", "SILENT": "#8c1515", "private": "#d0d0d0"}
 
 
 def draw_table(found):
@@ -118,10 +97,31 @@ def draw_table(found):
     _, ax = plt.subplots(figsize=(9, 3.2))
     for row, words in enumerate(found.values()):
         for column, word in enumerate(words.values()):
-            ax.barh(row, 0.94, 0.9, column - 0.47, color=COLOURS.get(word, "#f0c04c"))
+            ax.barh(row, 0.94, 0.9, column - 0.47, color=COLOURS.get(word, "#f2f2f2"))
             ink = "white" if word == "SILENT" else "black"
             ax.text(column, row, word, ha="center", va="center", color=ink, size=8)
     ax.set_xticks(range(len(words)), words, fontsize=8)
     ax.set_yticks(range(len(found)), found)
     ax.set(ylim=(len(found) - 0.5, -0.5), xlim=(-0.5, len(words) - 0.5))
     ax.xaxis.tick_top()
+
+
+HINTS = """\
+py_func; a: what is a call beside 50 ms? Is the gradient differentiated again?
+TensorFlow's ops; b: what runs on a phone? Which stand-in has the gradient we want?
+no op; c: how often, and does the next step wait for it?
+C++ op; d: what does a call to Python cost beside 2 µs?
+py_func, recursive; e: how many times does the tape differentiate the energy?
+py_func, no gradient; f: should the network change the grades?""".split("\n")
+
+
+def judge_answers(answers):
+    """Exercise 1: does each situation leave the path where its hint stands?"""
+    hints = dict(line.split("; ") for line in HINTS)
+    exits = list(hints)
+
+    def test(exit):
+        found = answers.get(hints[exit][0])  # by its letter
+        return found == exit if found in exits else f"{found!r} is not in {exits}"
+
+    judge(*(holds(functools.partial(test, exit), hints[exit]) for exit in exits))

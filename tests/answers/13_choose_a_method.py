@@ -1,11 +1,11 @@
 """Answers to the exercises of lesson 13: wrong ones with a word of the hint, right ones
 of another form."""
 
-CELLS = 0, 1, 2, 9, 16
+CELLS = 0, 1, 2, 9, 14
 
 CHOSEN = (
     'answers = {"a": "py_func", "b": "TensorFlow\'s ops", "c": "no op",\n'
-    '           "d": "C++ op", "e": "py_func, recursive"}\n'
+    '           "d": "C++ op", "e": "py_func, recursive", "f": "py_func, no gradient"}\n'
 )
 
 
@@ -22,10 +22,10 @@ WRONG = {
         ("beside 50", CHOSEN + 'answers["a"] = "py_func, recursive"\n'),
         ("beside 50", CHOSEN + 'answers["a"] = "C++ op"\n'),
         # no gradient on the way back, and no Python on a phone
-        ("on a phone", CHOSEN + 'answers["b"] = "numpy_function"\n'),
-        ("on a phone", CHOSEN + 'answers["b"] = "py_func"\n'),
-        ("wait for it", CHOSEN + 'answers["c"] = "numpy_function"\n'),
-        ("beside 2", CHOSEN + 'answers["d"] = "numpy_function"\n'),
+        ("on a phone", CHOSEN + 'answers["b"] = "py_func, no gradient"\n'),
+        ("wait for it", CHOSEN + 'answers["c"] = "py_func, no gradient"\n'),
+        ("beside 2", CHOSEN + 'answers["d"] = "py_func, no gradient"\n'),
+        ("change the grades", CHOSEN + 'answers["f"] = "py_func"\n'),
         ("how many times", CHOSEN + 'answers["e"] = "py_func"\n'),
         ("not in", CHOSEN + 'answers["d"] = "tf.numpy_function"\n'),
         ("e: ", CHOSEN + 'del answers["e"]\n'),
@@ -40,7 +40,7 @@ WRONG = {
         ),
         # the gradient is right for both
         ("recorded once", probe("return gradient(tf.function(way), x), [1, 1]")),
-        # one element that is new, the first one, five of fifty, or each fifth
+        # one element that is new, the first one, five of fifty, or of eight
         ("do you look at each", probe(STEP, "return np.allclose(step(x), step(x)), False")),
         ("do you look at each", probe(STEP, "return step(x)[0] != step(x)[0], True")),
         (
@@ -56,9 +56,9 @@ WRONG = {
             "do you look at each",
             probe(
                 STEP,
-                "many = tf.ones(101)",
-                "new = (step(many) != step(many)).numpy()",
-                "return new[::5], True",
+                "eight = tf.ones(8)",
+                "new = (step(eight) != step(eight)).numpy()",
+                "return new[[0, 2, 3, 4, 7]], True",
             ),
         ),
         # what NumPy's noise looks like
