@@ -1,95 +1,96 @@
-"""Lesson 13: a function in another process, timings, two pictures, a check."""
+"""Lesson 13: a plate, a function in another process, timings, two pictures, a check."""
 
-import functools
 import tempfile
 import textwrap
-import timeit
-from pathlib import Path
+from functools import cache, partial
+from timeit import repeat
 
 import matplotlib.pyplot as plt
 import numpy as np
+from scipy.sparse import csc_matrix, diags
+from scipy.spatial import Delaunay
 
 from utils import holds, judge, load_op, tf  # utils before TensorFlow
 
 from .processes import context, load_early
 from .quiet import quietly
 
-ROUND_SQUARE = Path(__file__).resolve().parents[1] / "cpp" / "round_square.cc"
-SPEC = tf.TensorSpec([2], tf.float32)  # what the lesson's functions take and give
-OTHERS = tf.Graph()  # in another process, it keeps alive what its ops call
+COLOURS = {"refuses": "#f0c04c", "SILENT": "#8c1515", "private": "#d0d0d0"}
+_pool = cache(context.Pool)
 load_early()  # the other processes come late in the lesson
 
 
-def call_in_other_process(f, x, numpy_ops):
-    """f(x) by another process, which knows f from a SavedModel alone.
+def plate_matrix(points):
+    """P of a chessboard of two materials: P @ y is what each point gives to others."""
+    mesh = Delaunay(np.random.default_rng(0).random((points, 2)))
+    starts, j = mesh.vertex_neighbor_vertices  # the neighbours j of each point i
+    i = np.repeat(np.arange(points), np.diff(starts))
+    conducts = np.where((mesh.points // 0.1).sum(axis=1) % 2, 1, 1e5)
+    wind = np.where(mesh.points[i, 0] > mesh.points[j, 0], 1.5, 0.5)
+    flow = csc_matrix((wind * np.minimum(conducts[i], conducts[j]), (i, j)))
+    return diags(np.ravel(flow.sum(axis=0))) - flow  # flow[i, j] goes from j to i
 
-    It has loaded the C++ op, and has made `numpy_ops` ops of its own, which return -x.
-    A script that calls this needs `if __name__ == "__main__":` around its own code.
-    """
+
+def call_in_other_process(f, x, numpy_ops):
+    """f(x) from a SavedModel, by a process with our C++ op and NumPy ops of its own."""
     module = tf.Module()
-    module.f = tf.function(f, input_signature=[SPEC])
+    module.f = tf.function(f, input_signature=[tf.TensorSpec([2])])
     with tempfile.TemporaryDirectory() as folder:
         tf.saved_model.save(module, folder)
-        return _other_process(numpy_ops).apply(_load_and_call, (folder, x.numpy()))
-
-
-@functools.cache
-def _other_process(numpy_ops):
-    return context.Pool(1, _prepare, [numpy_ops])
+        return _pool(1, _prepare, (numpy_ops,)).apply(_call, (folder, x.numpy()))
 
 
 def _prepare(numpy_ops):
-    load_op(ROUND_SQUARE)
-    with OTHERS.as_default():
+    load_op("cpp/round_square.cc")
+    with tf.compat.v1.get_default_graph().as_default():  # it keeps what its ops call
         for _ in range(numpy_ops):
             tf.numpy_function(np.negative, [np.float32(1)], tf.float32)
 
 
-def _load_and_call(folder, x):
+def _call(folder, x):
     with quietly():
         return tf.saved_model.load(folder).f(x).numpy()
 
 
 def fastest(functions, x, clock):
-    """Seconds of each function's fastest call; they take turns."""
-    runs = [functools.partial(f, x) for f in functions]
+    """Seconds of each function's fastest call of nine."""
     with quietly():  # TensorFlow warns that we record many graphs
-        times = [[timeit.timeit(run, "", clock, 1) for run in runs] for _ in range(9)]
-    return np.min(times, axis=0)
+        return [min(repeat(partial(f, x), "", clock, 9, 1)) for f in functions]
 
 
 PATH = """\
-1  Must it run inside a training step, tf.data or a finished model?
-no op: plain Python before any of these, between steps, or in a callback
-2  Do TensorFlow's ops lack something, or are they too slow?
-TensorFlow's ops, perhaps with a stand-in or custom_gradient
-3  Can the op reach your Python function, and fast enough?
-C++ op (then 4 and 5 for its gradient); XLA, TPU: TF ops, perhaps with an approximation
-4  Should a gradient go through it?
-py_func, no gradient: tf.stop_gradient makes its result a constant
-5  Is that gradient differentiated again?
-py_func; its grad may call NumPy, by py_func as well
-py_func, recursive: its grad is made of ops that have gradients""".split("\n")
+0 0 1  Must it run inside a training step, tf.data or a finished model?
+0 1.4 no op: plain Python before any of these, between steps, or in a callback
+1 0 2  Do TensorFlow's ops lack something, or is a way with them too slow, or too long \
+to write and test?
+1 1.4 TensorFlow's ops, perhaps with custom_gradient or a stand-in
+2 0 3  Can the op reach your Python function, and fast enough?
+1.75 1.4 C++ op, if Python is out of reach or too slow; then 4 and 5
+2.25 1.4 XLA or TPU: TensorFlow's ops, perhaps an approximation; then 4 and 5
+3 0 4  Should a gradient go through it?
+3 1.4 py_func, no gradient: tf.stop_gradient makes its result a constant
+4 0 5  Is that gradient differentiated again?
+4 1.4 py_func; its grad may call NumPy, by py_func as well
+5 0 py_func, 2nd order: grad made of ops that have gradients (for example itself)"""
 
 
 def draw_path():
-    """Draw the questions from top to bottom, and to the right of each its answer."""
-    _, ax = plt.subplots(figsize=(9, 5))
+    """Draw the questions from top to bottom, and to the right of each its answers."""
+    _, ax = plt.subplots(figsize=(9, 5.4))
     look = {"ha": "center", "va": "center", "fontsize": 9}
     arrow = look | {"arrowprops": {"arrowstyle": "->", "color": "0.3", "shrinkB": 0}}
-    for place, text in enumerate(PATH):
-        row, column = place // 2, 1.4 * (place % 2)
+    for line in PATH.split("\n"):
+        row, left, text = line.split(maxsplit=2)
+        row, left, height = float(row), float(left), 0.42 if "." in row else 0.68
         colour = "#dbe8f4" if text[0].isdigit() else "#f4f4f4"
-        ax.barh(row, 1, 0.64, column, align="center", color=colour, ec="0.3")
-        ax.text(column + 0.5, row, textwrap.fill(text, 38), **look)
-        if column:
+        ax.barh(row, 1, height, left, color=colour, ec="0.3")
+        ax.text(left + 0.5, row, textwrap.fill(text, 40), **look)
+        if left:
             ax.annotate("no", (1.4, row), (1.1, row), **arrow)
-            ax.annotate("yes", (0.5, row + 0.69), (0.5, row + 0.41), **arrow)
+        elif row:
+            ax.annotate("yes", (0.5, row - 0.34), (0.5, row - 0.57), **arrow)
     ax.set(xlim=(-0.02, 2.42), ylim=(5.4, -0.4))
     ax.axis("off")
-
-
-COLOURS = {"refuses": "#f0c04c", "SILENT": "#8c1515", "private": "#d0d0d0"}
 
 
 def draw_table(found):
@@ -110,18 +111,17 @@ HINTS = """\
 py_func; a: what is a call beside 50 ms? Is the gradient differentiated again?
 TensorFlow's ops; b: what runs on a phone? Which stand-in has the gradient we want?
 no op; c: how often, and does the next step wait for it?
-C++ op; d: what does a call to Python cost beside 2 µs?
-py_func, recursive; e: how many times does the tape differentiate the energy?
-py_func, no gradient; f: should the network change the grades?""".split("\n")
+C++ op; d: who chooses each move? What does a call to Python cost beside 2 µs?
+py_func, 2nd order; e: how many times does the tape differentiate the energy?
+py_func, no gradient; f: who plays? Should the network change the grades?""".split("\n")
 
 
 def judge_answers(answers):
     """Exercise 1: does each situation leave the path where its hint stands?"""
     hints = dict(line.split("; ") for line in HINTS)
-    exits = list(hints)
 
     def test(exit):
         found = answers.get(hints[exit][0])  # by its letter
-        return found == exit if found in exits else f"{found!r} is not in {exits}"
+        return found == exit if found in hints else f"{found!r} is not in {[*hints]}"
 
-    judge(*(holds(functools.partial(test, exit), hints[exit]) for exit in exits))
+    judge(*(holds(partial(test, exit), hints[exit]) for exit in hints))

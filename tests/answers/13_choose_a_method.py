@@ -5,7 +5,7 @@ CELLS = 0, 1, 2, 9, 14
 
 CHOSEN = (
     'answers = {"a": "py_func", "b": "TensorFlow\'s ops", "c": "no op",\n'
-    '           "d": "C++ op", "e": "py_func, recursive", "f": "py_func, no gradient"}\n'
+    '           "d": "C++ op", "e": "py_func, 2nd order", "f": "py_func, no gradient"}\n'
 )
 
 
@@ -19,13 +19,13 @@ DIFFER = "return step(x) != step(x), [True, True]"
 WRONG = {
     1: [
         # a second derivative that nobody takes, and too short a way to be worth it
-        ("beside 50", CHOSEN + 'answers["a"] = "py_func, recursive"\n'),
-        ("beside 50", CHOSEN + 'answers["a"] = "C++ op"\n'),
+        ("beside 50", CHOSEN + 'answers["a"] = "py_func, 2nd order"\n'),
         # no gradient on the way back, and no Python on a phone
         ("on a phone", CHOSEN + 'answers["b"] = "py_func, no gradient"\n'),
         ("wait for it", CHOSEN + 'answers["c"] = "py_func, no gradient"\n'),
         ("beside 2", CHOSEN + 'answers["d"] = "py_func, no gradient"\n'),
         ("change the grades", CHOSEN + 'answers["f"] = "py_func"\n'),
+        ("who plays", CHOSEN + 'answers["f"] = "no op"\n'),
         ("how many times", CHOSEN + 'answers["e"] = "py_func"\n'),
         ("not in", CHOSEN + 'answers["d"] = "tf.numpy_function"\n'),
         ("e: ", CHOSEN + 'del answers["e"]\n'),
@@ -40,7 +40,7 @@ WRONG = {
         ),
         # the gradient is right for both
         ("recorded once", probe("return gradient(tf.function(way), x), [1, 1]")),
-        # one element that is new, the first one, five of fifty, or of eight
+        # one element that is new, the first one, five of fifty, or each second one
         ("do you look at each", probe(STEP, "return np.allclose(step(x), step(x)), False")),
         ("do you look at each", probe(STEP, "return step(x)[0] != step(x)[0], True")),
         (
@@ -54,12 +54,7 @@ WRONG = {
         ),
         (
             "do you look at each",
-            probe(
-                STEP,
-                "eight = tf.ones(8)",
-                "new = (step(eight) != step(eight)).numpy()",
-                "return new[[0, 2, 3, 4, 7]], True",
-            ),
+            probe(STEP, "many = tf.ones(25)", "return (step(many) != step(many))[::2], True"),
         ),
         # what NumPy's noise looks like
         (
@@ -72,6 +67,11 @@ WRONG = {
         ),
         # fails both: equal results wanted
         ("by_op is right", probe(STEP, "return step(x), step(x)")),
+        # refuses add_noise, which has to be SILENT
+        (
+            "to be SILENT",
+            probe("step = tf.function(way, input_signature=[tf.TensorSpec([None])])", DIFFER),
+        ),
         ("'nope' is not defined", probe("return nope(way), True")),
     ],
 }
@@ -81,8 +81,6 @@ RIGHT = {
     2: [
         probe(STEP, "a, b = step(x).numpy(), step(x).numpy()", "return not np.any(a == b), True"),
         probe(STEP, "return np.ptp([step(x) for _ in range(9)], axis=0) > 0, True"),
-        # recorded for any length
-        probe("step = tf.function(way, input_signature=[tf.TensorSpec([None])])", DIFFER),
         # a pipeline, which records the way, too
         probe(
             "noisy = tf.data.Dataset.from_tensors(x).repeat(2).map(way)",
