@@ -21,13 +21,12 @@ load_early()  # the other processes come late in the lesson
 
 
 def plate_matrix(points):
-    """P of a chessboard of two materials: P @ y is what each point gives to others."""
+    """P of an even plate in the wind: P @ y is what each point gives to others."""
     mesh = Delaunay(np.random.default_rng(0).random((points, 2)))
     starts, j = mesh.vertex_neighbor_vertices  # the neighbours j of each point i
     i = np.repeat(np.arange(points), np.diff(starts))
-    conducts = np.where((mesh.points // 0.1).sum(axis=1) % 2, 1, 1e5)
     wind = np.where(mesh.points[i, 0] > mesh.points[j, 0], 1.5, 0.5)
-    flow = csc_matrix((wind * np.minimum(conducts[i], conducts[j]), (i, j)))
+    flow = csc_matrix((wind, (i, j)))
     return diags(np.ravel(flow.sum(axis=0))) - flow  # flow[i, j] goes from j to i
 
 
@@ -59,12 +58,12 @@ def fastest(functions, x, clock):
 
 
 PATH = """\
-0 0 1  Must it run inside a training step, tf.data or a finished model?
-0 1.4 no op: plain Python before any of these, between steps, or in a callback
+0 0 1  Must TensorFlow's tape or graph (a training step, tf.data, a saved model) go through it?
+0 1.4 no op: plain Python, as in a callback or SciPy's optimizer; tape.gradient takes your gradient as output_gradients=...
 1 0 2  Do TensorFlow's ops lack something, or is a way with them too slow, or too long \
 to write and test?
 1 1.4 TensorFlow's ops, perhaps with custom_gradient or a stand-in
-2 0 3  Can the op reach your Python function, and fast enough?
+2 0 3  Can the op reach your Python function, and fast enough? (First move loops into it.)
 1.75 1.4 C++ op, if Python is out of reach or too slow; then 4 and 5
 2.25 1.4 XLA or TPU: TensorFlow's ops, perhaps an approximation; then 4 and 5
 3 0 4  Should a gradient go through it?
@@ -113,15 +112,17 @@ TensorFlow's ops; b: what runs on a phone? Which stand-in has the gradient we wa
 no op; c: how often, and does the next step wait for it?
 C++ op; d: who chooses each move? What does a call to Python cost beside 2 µs?
 py_func, 2nd order; e: how many times does the tape differentiate the energy?
-py_func, no gradient; f: who plays? Should the network change the grades?""".split("\n")
+py_func, no gradient; f: who plays? Should the network change the grades?
+no op; g: must the tape go through the drag, if its gradient is known?""".split("\n")
 
 
 def judge_answers(answers):
     """Exercise 1: does each situation leave the path where its hint stands?"""
-    hints = dict(line.split("; ") for line in HINTS)
+    hints = [line.split("; ") for line in HINTS]
+    exits = dict(hints)
 
-    def test(exit):
-        found = answers.get(hints[exit][0])  # by its letter
-        return found == exit if found in hints else f"{found!r} is not in {[*hints]}"
+    def test(exit, hint):
+        found = answers.get(hint[0])  # by its letter
+        return found == exit if found in exits else f"{found!r} is not in {[*exits]}"
 
-    judge(*(holds(partial(test, exit), hints[exit]) for exit in hints))
+    judge(*(holds(partial(test, exit, hint), hint) for exit, hint in hints))

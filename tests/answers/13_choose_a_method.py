@@ -5,7 +5,8 @@ CELLS = 0, 1, 2, 9, 14
 
 CHOSEN = (
     'answers = {"a": "py_func", "b": "TensorFlow\'s ops", "c": "no op",\n'
-    '           "d": "C++ op", "e": "py_func, 2nd order", "f": "py_func, no gradient"}\n'
+    '           "d": "C++ op", "e": "py_func, 2nd order", "f": "py_func, no gradient",\n'
+    '           "g": "no op"}\n'
 )
 
 
@@ -27,6 +28,7 @@ WRONG = {
         ("change the grades", CHOSEN + 'answers["f"] = "py_func"\n'),
         ("who plays", CHOSEN + 'answers["f"] = "no op"\n'),
         ("how many times", CHOSEN + 'answers["e"] = "py_func"\n'),
+        ("through the drag", CHOSEN + 'answers["g"] = "py_func"\n'),
         ("not in", CHOSEN + 'answers["d"] = "tf.numpy_function"\n'),
         ("e: ", CHOSEN + 'del answers["e"]\n'),
     ],
@@ -77,7 +79,7 @@ WRONG = {
 }
 
 RIGHT = {
-    1: [CHOSEN, CHOSEN + 'answers["g"] = "no op"\n'],
+    1: [CHOSEN, CHOSEN + 'answers["h"] = "no op"\n'],
     2: [
         probe(STEP, "a, b = step(x).numpy(), step(x).numpy()", "return not np.any(a == b), True"),
         probe(STEP, "return np.ptp([step(x) for _ in range(9)], axis=0) > 0, True"),
