@@ -87,9 +87,9 @@ WRONG = {
         ("longest is 1", limit("tf.clip_by_norm(dy, longest, axes=[0])")),
         ("longest is 5", limit("tf.clip_by_norm(dy, 1.0, axes=[1])")),
         (
-            "longest is 0.05",
+            "longest is 0.005",
             limit(
-                "dy * tf.minimum(1.0, longest / tf.maximum(1.0, "
+                "dy * tf.minimum(1.0, longest / tf.maximum(0.1, "
                 "tf.norm(dy, axis=1, keepdims=True)))"
             ),
         ),
