@@ -72,9 +72,9 @@ WRONG = {
                 "        dx[pixels] -= dy[place] * low / low.sum((0, 1))"
             ),
         ),
-        # +5 and -5 where all are equal; the first winner for dy > 0, the last for dy < 0
+        # +5 and -5 where all are equal; the first winner for a large dy, else the last
         ("all are equal", pool_range(SHARED + "\n        extra = 5.0 * (high & low)\n        extra[1:-1] = extra[:, 1:] = 0\n        extra[-1] *= -1\n        dx[pixels] += dy[place] * extra")),
-        ("for -dy", pool_range("some = np.where(dy[place] > 0, np.cumsum(high, 0) == 1, np.cumsum(high[::-1], 0)[::-1] == 1) & high\n        dx[pixels] += dy[place] * (some / some.sum((0, 1)) - low / low.sum((0, 1)))")),
+        ("for every dy", pool_range("some = np.where(abs(dy[place]) > 1, np.cumsum(high, 0) == 1, np.cumsum(high[::-1], 0)[::-1] == 1) & high\n        dx[pixels] += dy[place] * (some / some.sum((0, 1)) - low / low.sum((0, 1)))")),
         ("two channels", pool_range("dx[pixels] += dy[place] * high / high.sum((0, 1))")),
         ("two channels", pool_range(SHARED.replace("dx[pixels]", "dx[0][pixels[1:]]"))),
     ],
