@@ -47,8 +47,9 @@ WRONG = {
                 "        dx[pixels] += dy[place] * shares"
             ),
         ),
-        # shares that add up to 1 in each column
-        ("several are the largest", pool_range(SHARED.replace("high.sum((0, 1))", "np.maximum(high.sum(0, keepdims=True), 1)"))),
+        # right with up to five winners; right in the first bin
+        ("several are the largest", pool_range(SHARED.replace("high.sum((0, 1))", "np.minimum(high.sum((0, 1)), 5)"))),
+        ("several are the largest", pool_range("n = high.sum((0, 1)) if place[1:] == (0, 0) else 1\n        " + SHARED.replace("high.sum((0, 1))", "n"))),
         ("several are the smallest", pool_range(SHARED.replace("low.sum((0, 1))", "low[..., 0].sum()"))),
         # the runner-up, which is close, counts as a winner
         ("several are the smallest", pool_range().replace("window == window.min(axis=(0, 1))", "np.isclose(window, window.min(axis=(0, 1)), rtol=1e-6)")),
@@ -56,7 +57,8 @@ WRONG = {
         (
             "is negative",
             pool_range(
-                "first = high & (high.cumsum(0) + 100 * high.cumsum(1) == 101)\n"
+                "flat = high.reshape(-1, high.shape[2])\n"
+                "        first = high & (flat.cumsum(0) == 1).reshape(high.shape)\n"
                 "        many = high.sum((0, 1)) > 1\n"
                 "        rest = (high & ~first) / np.maximum(high.sum((0, 1)) - 1, 1)\n"
                 "        shares = first * (1.0 + many) - rest\n"
@@ -101,6 +103,11 @@ WRONG = {
 RIGHT = {
     1: [
         pool_range(),
+        # random shares, but fixed, and other ones in each bin
+        pool_range(
+            "share = np.random.default_rng(sum(place)).random(window.shape)\n"
+            "        high, low = high * share, low * share\n        " + SHARED
+        ),
         "def range_backward(data, rois, dy):\n"
         "    dx = np.zeros_like(data)\n"
         "    for place, (n, rows, columns) in bins(rois, dy.shape[1:3]):\n"
