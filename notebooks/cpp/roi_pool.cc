@@ -245,13 +245,13 @@ class RoiPoolGradOp : public OpKernel {
     for (int64_t r = 0; r < count; ++r) {
       const int64_t image = static_cast<int64_t>(boxes(r, 0));
       for (int64_t k = 0; k < box_size; ++k) {
-        const int place = where(r, k);
-        if (place == -1) continue;  // an empty bin took nothing from the image
-        OP_REQUIRES(context, place >= 0 && place < image_size,
+        const int winner = where(r, k);
+        if (winner == -1) continue;  // an empty bin took nothing from the image
+        OP_REQUIRES(context, winner >= 0 && winner < image_size,
                     absl::InvalidArgumentError(
-                        absl::StrCat("argmax holds ", place, ", an image has ",
+                        absl::StrCat("argmax holds ", winner, ", an image has ",
                                      image_size, " values")));
-        dx(image, place) += dys(r, k);
+        dx(image, winner) += dys(r, k);
       }
     }
   }
