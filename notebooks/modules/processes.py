@@ -45,8 +45,8 @@ def start(target, *args):
     return process, ours
 
 
-def load_early():
-    """Let the server load TensorFlow now, beside what the caller does next."""
+def load_early(*modules):
+    """Let the server load TensorFlow, and these, beside what the caller does next."""
     from utils import stderr_held_back
 
     # A process that the server started imports the caller's module once more.
@@ -54,6 +54,7 @@ def load_early():
     if method == "forkserver" and main:
         from multiprocessing import forkserver
 
+        context.set_forkserver_preload(["tensorflow", *modules])
         with stderr_held_back():
             forkserver.ensure_running()
 
