@@ -71,7 +71,9 @@ def y_and_dx():
     judge(
         gives(of_friend, [], right, "y, then dx, with only the library:", 1e-9, False),
         holds(lambda: not fails(*error, tf.function(f), x, -ids, 7), ours),
-        gradient_right(lambda x: f(x, ids[4:], 2), [np.float32(x[:3])], "float32:"),
+        gradient_right(
+            lambda x: f(x, ids[4:], 2), [np.float32(x[:3])], "float32, segments = 2:"
+        ),
     )
 
 
@@ -83,7 +85,7 @@ def judge_layer(layer):
 
     def loaded():
         inputs = keras.Input([]), keras.Input([], dtype="int32")
-        other = layer(segments=4, p=1.25, dtype="float64", **options)
+        other = layer(segments=4, p=1.25, dtype="float64", autocast=True, **options)
         model = keras.Model(inputs, [layer(segments=5)(*inputs), other(*inputs)])
         with tempfile.TemporaryDirectory() as folder:
             model.save(f"{folder}/model.keras")
@@ -109,12 +111,12 @@ def judge_layer(layer):
     )
 
 
-def draw_package():
-    """The two parts of the package and a file; what the friend needs is open."""
+def draw_package(python="?", library="?"):
+    """The two parts of the package and a file; for what the friend needs each part."""
     _, axes = plt.subplots(figsize=(8, 2.2))
     here = ["file with the model", "Python: gradient, layer", "library: C++"]
     bars = axes.barh([0, 1.2, 2.1] * 2, 4, 0.8, [0] * 3 + [6] * 3, fc="w", ec="C0")
-    axes.bar_label(bars, [*here, here[0], "?", "?"], label_type="center")
+    axes.bar_label(bars, [*here, here[0], python, library], label_type="center")
     axes.annotate("", (5.9, 0), (4.1, 0), arrowprops={"arrowstyle": "->"})
     axes.set(yticks=[1.65], yticklabels=["package"], frame_on=False, xticks=[2, 8])
     axes.set_xticklabels(["your computer", "your friend's"], weight="bold")

@@ -67,6 +67,9 @@ class SegmentNorm(keras.layers.Layer):
 """
 
 
+LISTED = "name=None, trainable=True, dtype=None, activity_regularizer=None"
+
+
 def layer(old="", new=""):
     assert not old or LAYER.count(old) == 1, old
     return GIVEN + (LAYER.replace(old, new) if old else LAYER)
@@ -99,7 +102,7 @@ WRONG = {
         ("is lost", layer("segment_norm(x,", "segment_norm(tf.cast(x, 'float32'),")),
         # options kept back, not taken, not returned
         ("is lost", layer("(**options)", "(**{**options, 'activity_regularizer': None})")),
-        ("loaded, with", layer("p=2.0, **options", "p=2.0").replace("(**options)", "()")),
+        ("autocast", layer("p=2.0, **options", f"p=2.0, {LISTED}").replace("(**options)", "()")),
         ("is lost", layer("p=2.0, **options", "p=2.0, dtype=None, **options")),
         ("is lost", layer("**super().get_config(), ", "'name': self.name, ")),
         (
