@@ -6,14 +6,16 @@ import sys
 
 
 def attempt(connection, program, calls, folder):
-    """Run a program in a folder; send what each of these calls returns, or an error."""
+    """Run a program in a folder; send what these calls return, or their errors."""
     os.chdir(folder)
     sys.path.insert(0, folder)
     exec(program, names := {})
+    found = []
     for call in calls:
         try:
             said = eval(call, names)
         except Exception as error:  # its essential words
             said = re.split("encountered: |unavailable>\n", str(error))[-1]
-            said = re.split(r"\.|\n| in binary| for operation| '", said)[0]
-        connection.send(said)
+            said = re.split(r"\. |\n| in binary| for operation| '", said)[0]
+        found.append(said)
+    connection.send(found)

@@ -68,6 +68,7 @@ class SegmentNorm(keras.layers.Layer):
 
 
 LISTED = "name=None, trainable=True, dtype=None, activity_regularizer=None"
+KEPT = "(name=name, trainable=trainable, dtype=dtype, activity_regularizer=activity_regularizer)"
 
 
 def layer(old="", new=""):
@@ -91,18 +92,21 @@ WRONG = {
     2: [
         ("by which name", layer('@keras.saving.register_keras_serializable("segment_norm")', "")),
         ("by which name", layer('("segment_norm")', "()")),
-        ("loaded, with", layer(', "p": self.p', "")),
-        ("loaded, with", layer("self.segments, self.p =", "self.segments, type(self).p =")),
-        ("loaded, with", layer("segments, p\n", "segments, round(p, 1)\n")),
-        ("loaded, with", layer("self.segments, self.p)", "self.segments)")),
-        ("loaded, with", layer("p=2.0", "p=1.0")),
-        ("loaded, with", layer('"segments": self.segments, ', "")),
-        ("loaded, with", layer("self.segments, self.p)", "4, self.p)")),
+        ("saved and", layer(', "p": self.p', "")),
+        ("not saved yet", layer("self.segments, self.p =", "self.segments, type(self).p =")),
+        ("saved and", layer('"p": self.p', '"p": round(self.p, 2)')),
+        ("not saved yet", layer("self.segments, self.p)", "self.segments)")),
+        ("not saved yet", layer("p=2.0", "p=1.0")),
+        ("saved and", layer('"segments": self.segments, ', "")),
+        ("not saved yet", layer("self.segments, self.p)", "4, self.p)")),
         ("is lost", layer("= segments, p\n", "= segments, p\n        self.trainable = False\n")),
         ("is lost", layer("segment_norm(x,", "segment_norm(tf.cast(x, 'float32'),")),
         # options kept back, not taken, not returned
         ("is lost", layer("(**options)", "(**{**options, 'activity_regularizer': None})")),
-        ("autocast", layer("p=2.0, **options", f"p=2.0, {LISTED}").replace("(**options)", "()")),
+        (
+            "is lost",
+            layer("p=2.0, **options", f"p=2.0, {LISTED}, **o").replace("(**options)", KEPT),
+        ),
         ("is lost", layer("p=2.0, **options", "p=2.0, dtype=None, **options")),
         ("is lost", layer("**super().get_config(), ", "'name': self.name, ")),
         (
