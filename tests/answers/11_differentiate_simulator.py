@@ -4,11 +4,10 @@ ones of another form."""
 CELLS = 0, 1
 
 ANGLE = "def angle_grad(op, dE):\n    M, e = op.inputs\n    E = op.outputs[0]\n"
-JUMP = "def jump(state, dy):\n    return state + [0, 0, *dy, 0, 0]\n\n\n"
+JUMP = "def jump(state, dy):\n    return state + [*dy, 0, 0]\n\n\n"
 SLOPES = (
-    JUMP + "def backward(t, state, b, c):\n"
-    "    s, i, worth_s, worth_i = state[:4]\n"
-    "    forward = [-b * s * i, b * s * i - c * i]\n"
+    JUMP + "def backward(t, state, saved, b, c):\n"
+    "    s, i = saved(t)\n    worth_s, worth_i = state[:2]\n"
     "    J = np.array([[-b * i, -b * s], [b * i, b * s - c]])\n"
     "    worth = np.array([worth_s, worth_i])\n"
 )
@@ -53,45 +52,48 @@ WRONG = {
         ),
     ],
     2: [
-        ("six slopes", JUMP + "def backward(t, state, b, c):\n    pass\n"),
+        ("four slopes", JUMP + "def backward(t, state, saved, b, c):\n    pass\n"),
         # changes the state in place, and returns nothing
         (
             "returned None",
             SLOPES + "    B = np.array([[-s * i, 0], [s * i, -i]])\n"
-            "    return np.concatenate([forward, -worth @ J, -worth @ B])\n\n\n"
-            "def jump(state, dy):\n    state[2:4] += dy\n",
+            "    return np.concatenate([-worth @ J, -worth @ B])\n\n\n"
+            "def jump(state, dy):\n    state[:2] += dy\n",
         ),
         # J instead of its transpose
         (
             "worth",
-            SLOPES + "    return [*forward, *(-J @ worth),\n"
+            SLOPES + "    return [*(-J @ worth),\n"
             "            (worth_s - worth_i) * s * i, worth_i * i]\n",
         ),
         # at t = 2 only the direct part is left
         (
-            "The jump",
-            SLOPES + "    return [*forward, *(-worth @ J),\n"
+            "the jump",
+            SLOPES + "    return [*(-worth @ J),\n"
             "            (worth_s - worth_i) * s * i, worth_i * i]\n\n\n"
-            "def jump(state, dy):\n    return np.array([*state[:2], *dy, *state[4:]])\n",
+            "def jump(state, dy):\n    return np.array([*dy, *state[2:]])\n",
         ),
         # those who recover are forgotten
         (
             "worth",
-            SLOPES + "    J[1, 1] = b * s\n    return [*forward, *(-worth @ J),\n"
+            SLOPES + "    J[1, 1] = b * s\n    return [*(-worth @ J),\n"
+            "            (worth_s - worth_i) * s * i, worth_i * i]\n",
+        ),
+        ("b: which slopes", SLOPES + "    return [*(-worth @ J), -worth_i * s * i, worth_i * i]\n"),
+        # b of one run, written as a number
+        (
+            "b: which slopes",
+            SLOPES.replace("-b * s]", "-1.7 * s]") + "    return [*(-worth @ J),\n"
             "            (worth_s - worth_i) * s * i, worth_i * i]\n",
         ),
         (
             "b: which slopes",
-            SLOPES + "    return [*forward, *(-worth @ J), -worth_i * s * i, worth_i * i]\n",
-        ),
-        (
-            "b: which slopes",
-            SLOPES + "    return [*forward, *(-worth @ J),\n"
+            SLOPES + "    return [*(-worth @ J),\n"
             "            (worth_i - worth_s) * s * i, worth_i * i]\n",
         ),
         (
             "c: which slopes",
-            SLOPES + "    return [*forward, *(-worth @ J),\n"
+            SLOPES + "    return [*(-worth @ J),\n"
             "            (worth_s - worth_i) * s * i, -worth_i * i]\n",
         ),
     ],
@@ -118,8 +120,8 @@ RIGHT = {
     ],
     2: [
         SLOPES + "    B = np.array([[-s * i, 0], [s * i, -i]])\n"
-        "    return np.concatenate([forward, -worth @ J, -worth @ B])\n",
+        "    return np.concatenate([-worth @ J, -worth @ B])\n",
         SLOPES + "    B = np.array([[-s * i, 0], [s * i, -i]])\n"
-        "    return (*forward, *(-J.T @ worth), *(-B.T @ worth))\n",
+        "    return (*(-J.T @ worth), *(-B.T @ worth))\n",
     ],
 }
