@@ -23,7 +23,7 @@ def draw_costs(ax, sizes, costs):
         ax.loglog(sizes, cost, line, markersize=4)
     ax.set(xlabel="parameters", ylabel="cost in runs of the simulator")
     ax.set_xticks(sizes, sizes)
-    ax.set_yticks([1, 2, 5, 10], [1, 2, 5, 10])
+    ax.set_yticks([1, 2, 5, 10, 20, 50], [1, 2, 5, 10, 20, 50])
     ax.minorticks_off()
     ax.legend(["differences", "sensitivities", "adjoint"], loc=2, bbox_to_anchor=(1, 1))
 
