@@ -78,9 +78,7 @@ def grad(*lines, arguments="op, dvalues, dplaces"):
 
 HOT = "hot = tf.one_hot(places, tf.size(x), dtype=x.dtype)"
 SUM = "return dvalues[0] * hot[0] + dvalues[1] * hot[1]"
-
-
-CASES = ["cond, eager", "cond, graph", "call, eager", "floats, graph", "recomputed, graph"]
+CASES = ["cond, eager", "cond, graph", "call, eager", "Python loop, graph", "recomputed, graph"]
 
 
 def table(words):
@@ -116,7 +114,8 @@ WRONG = {
         ),
         ("x = (4, 1, 3)", grad(HOT, "return dvalues[1] * hot[0] + dvalues[0] * hot[1]")),
         ("2 gradients for one input", grad(HOT, SUM + ", None")),
-        ("inf   2.", grad(HOT, SUM + " + 0 * x")),
+        ("long x", grad(HOT, SUM + " + 0 * x")),
+        ("long x", grad("hot = tf.one_hot(places, 16, dtype=x.dtype)[:, :tf.size(x)]", SUM)),
         ("length of x", grad("hot = tf.one_hot(places, x.shape[0], dtype=x.dtype)", SUM)),
         ("float32", grad("hot = tf.one_hot(places, tf.size(x), dtype=tf.float64)", SUM)),
     ],
@@ -148,6 +147,7 @@ RIGHT = {
     2: [
         grad("return tf.scatter_nd(places[:, None], dvalues, tf.shape(x))"),
         grad("return tf.IndexedSlices(dvalues, places, tf.shape(x))"),
+        "@tf.function\n" + grad(HOT, SUM),
         grad(
             "k = tf.range(tf.size(x), dtype=tf.int64)",
             "low = tf.where(k == tf.argmin(x), dvalues[0], 0)",
