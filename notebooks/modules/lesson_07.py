@@ -24,14 +24,17 @@ VECTORS = [[3, 1, 4], [7], [0.1, 0.3, 0.3, 0.1], [np.inf, np.inf], [-np.inf, -np
 VECTORS += [[1, 1 + 1e-15, 1 - 1e-15], [*range(70_000), -1]]  # equal as floats; long
 
 
-def draw_zero_out():
-    """Draw ZeroOut, its outputs and a loss, and what comes back: for the indices, ?"""
+def draw_zero_out(dindices="?", call=False):
+    """Draw ZeroOut, its outputs and a loss, and what comes back; a frame is a call."""
+    ax = plt.subplots(figsize=(8, 2.4))[1]
     boxes = {"x": (0, 0.5, "$x = (5, 6, 7)$"), "op": (1, 0.5, "ZeroOut"),
-             "y": (2, 0, "$y = (5, 0, 0)$"), "i": (2, 1, "indices = $(0, 1, 2)$"),
+             "y": (2, 0, "$y = (5, 0, 0)$"), "i": (2.2, 1, "indices = $(0, 1, 2)$"),
              "L": (3, 0, "$L = 10$")}  # fmt: skip
     arrows = [("x", "op", "", "2, 0, 0"), ("op", "y", "", "2, 3, 4"),
-              ("op", "i", "", "?"), ("y", "L", "", "2, 3, 4")]  # fmt: skip
-    draw_graph(plt.subplots(figsize=(8, 2.4))[1], boxes, arrows)
+              ("op", "i", "", str(dindices)), ("y", "L", "", "2, 3, 4")]  # fmt: skip
+    draw_graph(ax, boxes, arrows)
+    if call:
+        ax.axvspan(0.7, 3.35, 0.02, 0.98, fill=False, linestyle=":")
     plt.show()
 
 

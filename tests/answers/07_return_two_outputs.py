@@ -113,6 +113,14 @@ WRONG = {
             ),
         ),
         ("x = (4, 1, 3)", grad(HOT, "return dvalues[1] * hot[0] + dvalues[0] * hot[1]")),
+        (
+            "x = (5, 5, 5)",
+            grad(
+                HOT,
+                "same = tf.fill([tf.size(x)], dvalues[0] + dvalues[1])",
+                f"return tf.where(values[0] == values[1], same, {SUM[7:]})",
+            ),
+        ),
         ("2 gradients for one input", grad(HOT, SUM + ", None")),
         ("long x", grad(HOT, SUM + " + 0 * x")),
         ("long x", grad("hot = tf.one_hot(places, 16, dtype=x.dtype)[:, :tf.size(x)]", SUM)),
@@ -140,7 +148,7 @@ WRONG = {
     ],
 }
 RIGHT = {
-    1: [table("['zeros', None, None, 'zeros']"), table("'Zeros none None zeros'.split()")],
+    1: [table("['zeros', None, None, 'zeros']"), table("'Zeros none None zero'.split()")],
     2: [
         grad("return tf.scatter_nd(places[:, None], dvalues, tf.shape(x))"),
         grad("return tf.IndexedSlices(dvalues, places, tf.shape(x))"),
