@@ -58,12 +58,13 @@ def fastest(functions, x, clock):
 
 
 PATH = """\
-0 0 1  Must TensorFlow's tape or graph (a training step, tf.data, a saved model) go through it?
-0 1.4 no op: plain Python, as in a callback or SciPy's optimizer; tape.gradient takes your gradient as output_gradients=...
+0 0 1  Must TensorFlow's tape or graph (in training, tf.data, a model) go through it?
+0 1.4 no op: plain Python, as in a callback or SciPy's optimizer; \
+tape.gradient takes your gradient as output_gradients=...
 1 0 2  Do TensorFlow's ops lack something, or is a way with them too slow, or too long \
 to write and test?
 1 1.4 TensorFlow's ops, perhaps with custom_gradient or a stand-in
-2 0 3  Can the op reach your Python function, and fast enough? (First move loops into it.)
+2 0 3  Can the op reach your Python function, and fast enough? (First move loops in.)
 1.75 1.4 C++ op, if Python is out of reach or too slow; then 4 and 5
 2.25 1.4 XLA or TPU: TensorFlow's ops, perhaps an approximation; then 4 and 5
 3 0 4  Should a gradient go through it?
