@@ -19,24 +19,22 @@ PARTS = {
     "title": "f'{a}, not {b}'",
     "images": "images[wrong]",
 }
-LIMIT = (
-    "def limit(x, longest):\n"
-    "    @tf.custom_gradient\n"
-    "    def pass_on(x):\n"
-    "        return {y}, lambda dy: {dx}\n"
-    "    return pass_on(x)\n"
-)
+REVIVING = """
+@tf.custom_gradient
+def reviving(z):
+    return {y}, lambda dh: {dz}
+"""
 
 
 def mistakes(**changed):
     return MISTAKES.format(**{**PARTS, **changed})
 
 
-def limit(dx, y="tf.identity(x)"):
-    return LIMIT.format(dx=dx, y=y)
+def reviving(dz, y="tf.nn.relu(z)"):
+    return REVIVING.format(dz=dz, y=y)
 
 
-RIGHT_ROWS = "dy * longest / tf.maximum(tf.norm(dy, axis=1, keepdims=True), longest)"
+DZ = "dh * tf.where(z > 0, 1.0, tf.where(tf.reduce_all(z <= 0, axis=0), 0.1, 0.0))"
 
 WRONG = {
     1: [
@@ -76,36 +74,28 @@ WRONG = {
         ),
     ],
     2: [
-        ("forward", limit(RIGHT_ROWS, y="tf.clip_by_norm(x, longest, axes=[1])")),
-        ("longest is 1", limit("tf.clip_by_norm(dy, longest)")),
-        ("longest is 1", limit("tf.clip_by_value(dy, -longest, longest)")),
-        ("longest is 1", limit("dy * longest / tf.norm(dy, axis=1, keepdims=True)")),
+        ("forward", reviving(DZ, y="tf.nn.leaky_relu(z, 0.1)")),
+        ("off for all three", reviving("dh * tf.where(z > 0, 1.0, 0.1)")),
+        ("off for all three", reviving("dh * tf.cast(z > 0, z.dtype)")),
+        ("off for all three", reviving(DZ.replace("axis=0", "axis=1, keepdims=True"))),
+        ("off for all three", reviving(DZ.replace("z <= 0", "z < 0"))),
+        ("off for all three", reviving(DZ.replace("axis=0", "axis=None"))),
+        ("off for all three", reviving(DZ.replace("reduce_all", "reduce_any"))),
+        ("off for all three", reviving(DZ.replace("0.1", "1.0"))),
+        ("off for all three", reviving(DZ.replace("dh *", "tf.sign(dh) *"))),
         (
-            "longest is 1",
-            limit("dy / tf.maximum(tf.reduce_max(tf.abs(dy), 1, keepdims=True), longest)"),
-        ),
-        ("longest is 1", limit("tf.clip_by_norm(dy, longest, axes=[0])")),
-        ("longest is 5", limit("tf.clip_by_norm(dy, 1.0, axes=[1])")),
-        (
-            "longest is 0.005",
-            limit(
-                "dy * tf.minimum(1.0, longest / tf.maximum(0.1, "
-                "tf.norm(dy, axis=1, keepdims=True)))"
+            "a batch of one",
+            reviving(
+                DZ.replace(
+                    "tf.reduce_all(z <= 0, axis=0)",
+                    "tf.reduce_sum(tf.cast(z <= 0, tf.int32), axis=0) == 3",
+                )
             ),
         ),
-        (
-            "longest is 5",
-            limit(
-                "tf.where(tf.reduce_sum(dy**2, 1, keepdims=True) > longest, "
-                "dy * longest / tf.norm(dy, axis=1, keepdims=True), dy)"
-            ),
-        ),
-        ("d is 4", limit("tf.clip_by_norm(tf.reshape(dy, [-1, 3]), longest, axes=[1])")),
         (
             "in a graph",
-            limit("tf.stack([tf.clip_by_norm(dy[k], longest) for k in range(dy.shape[0])])"),
+            reviving("dh * np.where(z > 0, 1.0, np.where(np.all(z <= 0, axis=0), 0.1, 0.0))"),
         ),
-        ("n is 3", limit("tf.stack([tf.clip_by_norm(dy[k], longest) for k in range(6)])")),
     ],
 }
 RIGHT = {
@@ -127,17 +117,22 @@ RIGHT = {
         "    return tf.numpy_function(f, [images, labels, scores], tf.uint8)\n",
     ],
     2: [
-        limit("tf.clip_by_norm(dy, longest, axes=[1])"),
-        limit("dy * tf.minimum(1.0, longest / (tf.norm(dy, axis=1, keepdims=True) + 1e-6))"),
-        "def limit(x, longest):\n"
-        "    @tf.custom_gradient\n"
-        "    def shorten(x):\n"
-        "        def grad(dy):\n"
-        "            length = tf.norm(dy, axis=1)\n"
-        "            safe = tf.where(length > longest, length, 1)\n"
-        "            short = dy * longest / safe[:, None]\n"
-        "            return tf.where((length > longest)[:, None], short, dy)\n"
-        "        return tf.identity(x), grad\n"
-        "    return shorten(x)\n",
+        reviving(
+            "dh * tf.cast(z > 0, z.dtype) + dh * tf.cast(tf.reduce_max(z, 0) <= 0, z.dtype) / 10"
+        ),
+        """
+def reviving(z):
+    off = tf.cast(tf.reduce_all(z <= 0, axis=0), z.dtype)
+    return tf.nn.relu(z) + 0.1 * off * (z - tf.stop_gradient(z))
+""",
+        """
+def reviving(z):
+    def grad(op, dh):
+        z = op.inputs[0]
+        dz = dh * tf.cast(z > 0, z.dtype)
+        return tf.where(tf.reduce_any(z > 0, axis=0), dz, 0.1 * dh)
+
+    return py_func(lambda z: np.maximum(z, 0), [z], tf.TensorSpec(z.shape, z.dtype), grad=grad)
+""",
     ],
 }
