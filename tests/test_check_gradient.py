@@ -85,13 +85,11 @@ def test_the_worst_element_is_named():
 
 @both_dtypes
 class TestWrong:
-    def test_one_element_of_a_thousand(self, dtype):
-        factor = np.where(np.arange(1000) == 377, 1.5, 1)
-        text = failure(
-            scaled(tf.square, factor), [numbers(1 + rng.random(1000), dtype)]
-        )
-        assert text.startswith("input 0, element (377,): ")
-        assert "(1 of 1000 elements wrong)" in text
+    def test_one_element_of_three_hundred(self, dtype):
+        factor = np.where(np.arange(300) == 177, 1.5, 1)
+        text = failure(scaled(tf.square, factor), [numbers(1 + rng.random(300), dtype)])
+        assert text.startswith("input 0, element (177,): ")
+        assert "(1 of 300 elements wrong)" in text
 
     def test_no_sum_over_a_broadcast_axis(self, dtype):
         wrong = op(lambda x, y: x * y, lambda dy, x, y: (dy * y, dy * x))
@@ -297,7 +295,7 @@ RIGHT = {
     "very fast": (lambda x: tf.sin(1000 * x), [[1.0, 2.0, 3.0]]),
     "ties": (lambda x: tf.nn.max_pool2d(x, 2, 2, "SAME"), [np.zeros((1, 4, 4, 1))]),
     "many ties": (lambda x: tf.nn.max_pool2d(x, 2, 2, "SAME"),
-                  [np.zeros((1, 24, 24, 4))]),
+                  [np.zeros((1, 16, 16, 4))]),
     "near its edge": (tf.acos, [[0.999999, 0.0]]),
     "step": (tf.floor, [[4.0, 0.5]]),
     "layer norm": (lambda x: (x - tf.reduce_mean(x)) * tf.math.rsqrt(
@@ -526,8 +524,8 @@ def test_few_calls_are_enough():
         next(calls)
         return tf.reduce_mean(x**2)
 
-    assert check_gradient(f, [tf.constant(rng.normal(size=500), tf.float32)])
-    assert next(calls) < 5 * 500
+    assert check_gradient(f, [tf.constant(rng.normal(size=200), tf.float32)])
+    assert next(calls) < 5 * 200
 
 
 def test_a_small_network_in_float32():
@@ -537,7 +535,7 @@ def test_a_small_network_in_float32():
         labels = tf.one_hot([1, 0], 3, dtype=x.dtype)
         return tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits(labels, y))
 
-    shapes = (2, 4, 4, 1), (3, 3, 1, 4), (16, 3)
+    shapes = (2, 4, 4, 1), (2, 2, 1, 2), (8, 3)
     xs = [tf.constant(rng.normal(size=s), tf.float32) for s in shapes]
     assert verdict(loss, xs) == "right"
     wrong = [xs[0], xs[1], op(tf.identity, lambda dy, w: 1.01 * dy)]
