@@ -1,4 +1,4 @@
-"""The pictures of lesson 11, differences, food webs, and the epidemic of exercise 2."""
+"""The pictures of lesson 11, its food webs, and the epidemic of its second exercise."""
 
 import numpy as np
 from scipy.integrate import solve_ivp
@@ -28,23 +28,6 @@ def draw_costs(ax, sizes, costs):
     ax.set_ylim(0.8, 100)
     ax.minorticks_off()
     ax.legend(["differences", "sensitivities", "adjoint"], loc=2, bbox_to_anchor=(1, 1))
-
-
-def by_differences(start, r, A, h=1e-8):
-    """How all animals of 1920 change with each parameter; all copies in one solve."""
-    n = len(r)
-    theta = np.concatenate([start, r, A], axis=None)
-    copies = np.vstack([theta, theta + h * np.eye(len(theta))])
-    starts, rs, As = np.split(copies, [n, 2 * n], axis=1)
-    rs, As = rs.reshape(-1, n, 1), As.reshape(-1, n, n)
-
-    def slopes(t, state):
-        z = state.reshape(rs.shape)
-        return (z * (rs + As @ z)).ravel()
-
-    end = solve_ivp(slopes, (0, 20), starts.ravel(), rtol=1e-6, atol=1e-6).y[:, -1]
-    totals = end.reshape(-1, n).sum(axis=1)
-    return (totals[1:] - totals[0]) / h
 
 
 def web(n):
