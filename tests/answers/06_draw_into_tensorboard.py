@@ -93,6 +93,15 @@ WRONG = {
             ),
         ),
         (
+            "30 images",
+            reviving(
+                DZ.replace(
+                    "tf.reduce_all(z <= 0, axis=0)",
+                    "tf.reduce_mean(tf.cast(z > 0, z.dtype), axis=0) < 0.2",
+                )
+            ),
+        ),
+        (
             "in a graph",
             reviving("dh * np.where(z > 0, 1.0, np.where(np.all(z <= 0, axis=0), 0.1, 0.0))"),
         ),
