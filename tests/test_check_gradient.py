@@ -215,6 +215,16 @@ def test_a_gradient_that_is_not_linear_in_dy(bend):
         assert "not linear in dy" in failure(wrong, [x])
 
 
+def test_only_a_gradient_that_is_right_for_ones_is_said_to_be():
+    def doubled(a, b):  # of an output that comes twice
+        return op(lambda x: tf.stack([x, x]), lambda dy, x: a * dy[0] + b * dy[1])
+
+    x = numbers([1.0, 2.0])
+    said = "right for an upstream gradient of ones: look at how dy enters"
+    assert said in failure(doubled(1.5, 0.5), [x])
+    assert said not in failure(doubled(1.5, 0.52), [x])
+
+
 # ................................................................. staircases
 
 STAIRS = {

@@ -301,7 +301,7 @@ class _Check:
                          "multiplied by dy")
         elif u > 2:
             hints.append("it is not linear in dy: right for some, wrong for multiples")
-        elif u:
+        elif u and not any(one.bad[0] for one in wrong):
             hints.append("it is right for an upstream gradient of ones: look at how dy "
                          "enters")
         ratios = np.array([one.analytic[u] / one.numeric[u]
