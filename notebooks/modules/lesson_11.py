@@ -25,7 +25,7 @@ def draw_costs(ax, sizes, costs):
     ax.set_xticks(sizes, sizes)
     ticks = [1, 2, 5, 10, 20, 50, 100]
     ax.set_yticks(ticks, ticks)
-    ax.set_ylim(0.8, 100)
+    ax.set_ylim(0.8, 200)
     ax.minorticks_off()
     ax.legend(["differences", "sensitivities", "adjoint"], loc=2, bbox_to_anchor=(1, 1))
 
