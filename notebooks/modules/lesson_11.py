@@ -23,9 +23,9 @@ def draw_costs(ax, sizes, costs):
         ax.loglog(sizes, cost, line, markersize=4)
     ax.set(xlabel="parameters", ylabel="cost in runs of the simulator")
     ax.set_xticks(sizes, sizes)
-    ticks = [1, 2, 5, 10, 20, 50, 100]
+    ticks = [1, 2, 5, 10, 20, 50, 100, 200, 500]
     ax.set_yticks(ticks, ticks)
-    ax.set_ylim(0.8, 200)
+    ax.set_ylim(0.8, max(100, 1.2 * np.max(costs)))
     ax.minorticks_off()
     ax.legend(["differences", "sensitivities", "adjoint"], loc=2, bbox_to_anchor=(1, 1))
 
