@@ -22,6 +22,7 @@ KERNEL = """REGISTER_KERNEL_BUILDER(Name("Extremes").Device(
 """
 VECTORS = [[3, 1, 4], [7], [0.1, 0.3, 0.3, 0.1], [np.inf, np.inf], [-np.inf, -np.inf]]
 VECTORS += [[1, 1 + 1e-15, 1 - 1e-15], [*range(70_000), -1]]  # equal as floats; long
+VECTORS += [[-4e30, -2e30], [4e30, 2e30]]  # beyond a first guess such as 0
 
 
 def draw_zero_out(dindices="?", call=False):

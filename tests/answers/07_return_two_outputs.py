@@ -143,6 +143,13 @@ WRONG = {
         ("length 0", filled((" && x.NumElements() > 0", ""))),
         ("int64", filled(("int32_t", "int64_t")).replace("places: int32", "places: int64")),
         ("x = [-inf, -inf]", filled(("high = numbers(0)", "high = -1e308"), ("i = 1", "i = 0"))),
+        (
+            "x = [-4e+30, -2e+30]",
+            filled(
+                *[("high = numbers(0)", "high = 0"), ("i = 1", "i = 0")],
+                ("(1) = high", "(1) = numbers(b)"),
+            ),
+        ),
         ("x = [0.1, 0.3, 0.3, 0.1]", filled(("> high", ">= high"))),
         ("in several threads", filled(("int a = 0, b = 0;", "static int a, b; a = b = 0;"))),
     ],
