@@ -38,7 +38,8 @@ WRONG = {
         ("np_high", mended("float(np.mean(slope(points)) or func(0.0) - func(1.0))")),
         ("np_high", mended("float(np.mean(slope(points)) - func(1.0))")),
         ("np_spiky", mended("float(np.sum(slope(points)) - func(1.0) + func(0.0))")),
-        ("np.floor", mended(RIGHT_C, func="lambda x: func(x) - c * x")),
+        ("op returns", mended(RIGHT_C, func="lambda x: func(x) - c * x")),
+        ("op returns", mended(RIGHT_C, func="np.floor")),
     ],
     2: [
         ("which x", neuron(f"dy * {INSIDE}")),
