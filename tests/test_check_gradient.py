@@ -116,6 +116,12 @@ class TestWrong:
         assert "2 of 2" in failure(wrong, [numbers([1e-6, 2e-6], dtype)])
 
 
+def test_the_report_says_how_far_off_a_right_gradient_is():
+    nearly = op(tf.square, lambda dy, x: 2.002 * x * dy)
+    report = check_gradient(nearly, [numbers([1.0, 2.0])], rtol=0.01)
+    assert report.largest_error == pytest.approx(0.001, rel=0.01)
+
+
 @all_dtypes
 def test_a_wrong_second_derivative(dtype):
     @tf.custom_gradient
