@@ -19,10 +19,10 @@ PARTS = {
     "title": "f'{a}, not {b}'",
     "images": "images[wrong]",
 }
-REVIVING = """
+BALANCED = """
 @tf.custom_gradient
-def reviving(z):
-    return {y}, lambda dh: {dz}
+def balanced(z):
+    return {y}, lambda dz: {dz}
 """
 
 
@@ -30,11 +30,11 @@ def mistakes(**changed):
     return MISTAKES.format(**{**PARTS, **changed})
 
 
-def reviving(dz, y="tf.nn.relu(z)"):
-    return REVIVING.format(dz=dz, y=y)
+def balanced(dz, y="tf.identity(z)"):
+    return BALANCED.format(dz=dz, y=y)
 
 
-DZ = "dh * tf.where(z > 0, 1.0, tf.where(tf.reduce_all(z <= 0, axis=0), 0.1, 0.0))"
+DZ = "dz - tf.reduce_mean(dz, axis=0)"
 
 WRONG = {
     1: [
@@ -74,37 +74,18 @@ WRONG = {
         ),
     ],
     2: [
-        ("forward", reviving(DZ, y="tf.nn.leaky_relu(z, 0.1)")),
-        ("off for all three", reviving("dh * tf.where(z > 0, 1.0, 0.1)")),
-        ("off for all three", reviving("dh * tf.cast(z > 0, z.dtype)")),
-        ("off for all three", reviving(DZ.replace("axis=0", "axis=1, keepdims=True"))),
-        ("off for all three", reviving(DZ.replace("z <= 0", "z < 0"))),
-        ("off for all three", reviving(DZ.replace("axis=0", "axis=None"))),
-        ("off for all three", reviving(DZ.replace("reduce_all", "reduce_any"))),
-        ("off for all three", reviving(DZ.replace("0.1", "1.0"))),
-        ("off for all three", reviving(DZ.replace("dh *", "tf.sign(dh) *"))),
-        (
-            "a batch of one",
-            reviving(
-                DZ.replace(
-                    "tf.reduce_all(z <= 0, axis=0)",
-                    "tf.reduce_sum(tf.cast(z <= 0, tf.int32), axis=0) == 3",
-                )
-            ),
-        ),
-        (
-            "30 images",
-            reviving(
-                DZ.replace(
-                    "tf.reduce_all(z <= 0, axis=0)",
-                    "tf.reduce_mean(tf.cast(z > 0, z.dtype), axis=0) < 0.2",
-                )
-            ),
-        ),
-        (
-            "in a graph",
-            reviving("dh * np.where(z > 0, 1.0, np.where(np.all(z <= 0, axis=0), 0.1, 0.0))"),
-        ),
+        ("forward", balanced(DZ, y="tf.nn.relu(z)")),
+        ("forward", balanced(DZ, y="z - tf.reduce_mean(z, axis=0)")),
+        ("three images", balanced("dz")),
+        ("three images", balanced("tf.reduce_mean(dz, axis=0) - dz")),
+        ("three images", balanced("dz - tf.reduce_mean(dz)")),
+        ("three images", balanced("dz - tf.reduce_mean(dz, axis=1, keepdims=True)")),
+        ("three images", balanced("dz - tf.reduce_sum(dz, axis=0)")),
+        ("three images", balanced("dz - tf.reduce_mean(z, axis=0)")),
+        ("three images", balanced("0 * dz + tf.reduce_mean(dz, axis=0)")),
+        ("three images", balanced("tf.where(z > 0, dz - tf.reduce_mean(dz, axis=0), 0.0)")),
+        ("in a graph", balanced("dz - np.mean(dz, axis=0)")),
+        ("one image", balanced("dz - tf.reduce_sum(dz, axis=0) / 3")),
     ],
 }
 RIGHT = {
@@ -126,22 +107,19 @@ RIGHT = {
         "    return tf.numpy_function(f, [images, labels, scores], tf.uint8)\n",
     ],
     2: [
-        reviving(
-            "dh * tf.cast(z > 0, z.dtype) + dh * tf.cast(tf.reduce_max(z, 0) <= 0, z.dtype) / 10"
-        ),
+        balanced("dz - tf.reduce_sum(dz, 0) / tf.cast(tf.shape(dz)[0], dz.dtype)"),
         """
-def reviving(z):
-    off = tf.cast(tf.reduce_all(z <= 0, axis=0), z.dtype)
-    return tf.nn.relu(z) + 0.1 * off * (z - tf.stop_gradient(z))
+def balanced(z):
+    mean = tf.reduce_mean(z, axis=0)
+    return z - mean + tf.stop_gradient(mean)
 """,
         """
-def reviving(z):
-    def grad(op, dh):
-        z = op.inputs[0]
-        dz = dh * tf.cast(z > 0, z.dtype)
-        return tf.where(tf.reduce_any(z > 0, axis=0), dz, 0.1 * dh)
+def balanced(z):
+    def grad(op, dz):
+        return py_func(lambda dz: dz - dz.mean(axis=0), [dz], spec)
 
-    return py_func(lambda z: np.maximum(z, 0), [z], tf.TensorSpec(z.shape, z.dtype), grad=grad)
+    spec = tf.TensorSpec(z.shape, z.dtype)
+    return py_func(np.copy, [z], spec, grad=grad)
 """,
     ],
 }
