@@ -48,32 +48,27 @@ def portable(old, new):
     return PORTABLE.replace(old, new)
 
 
-GIVEN = """def segment_norm(x, ids, segments, p=2.0):
-    return tf.math.unsorted_segment_sum(tf.abs(x) ** p, ids, segments) ** (1 / p)
+PADDED = """check = "{check}"
+lists = """ + "'''{lists}'''" + """
 
 
+def padded_dx(x, ids, y, dy):
+    some = tf.maximum(ids, 0)
+    dx = tf.gather(dy, some) * tf.exp(x - tf.gather(y, some))
+    return {dx}
 """
-LAYER = """@keras.saving.register_keras_serializable("segment_norm")
-class SegmentNorm(keras.layers.Layer):
-    def __init__(self, segments, p=2.0, **options):
-        super().__init__(**options)
-        self.segments, self.p = segments, p
-
-    def call(self, x, ids):
-        return segment_norm(x, ids, self.segments, self.p)
-
-    def get_config(self):
-        return {**super().get_config(), "segments": self.segments, "p": self.p}
+WHERE = "tf.where(ids < 0, tf.zeros_like(x), dx)"
+LOOP = """
+    for (int64_t i = 0; i < count; ++i) {{
+      {}
+    }}
 """
+SKIPS = LOOP.format("if (ids(i) >= 0) members[ids(i)].push_back(i);")
+CHECK = "ids(i) >= -1 && ids(i) < segments_"
 
 
-LISTED = "name=None, trainable=True, dtype=None, activity_regularizer=None"
-KEPT = "(name=name, trainable=trainable, dtype=dtype, activity_regularizer=activity_regularizer)"
-
-
-def layer(old="", new=""):
-    assert not old or LAYER.count(old) == 1, old
-    return GIVEN + (LAYER.replace(old, new) if old else LAYER)
+def padded(check=CHECK, lists=SKIPS, dx=WHERE):
+    return PADDED.format(check=check, lists=lists, dx=dx)
 
 
 WRONG = {
@@ -90,41 +85,30 @@ WRONG = {
         ("with only", portable("(10 * x, ids)", "(tf.cast(10 * x, 'float32'), ids)")),
     ],
     2: [
-        ("by which name", layer('@keras.saving.register_keras_serializable("segment_norm")', "")),
-        ("by which name", layer('("segment_norm")', "()")),
-        ("saved and", layer(', "p": self.p', "")),
-        ("not saved yet", layer("self.segments, self.p =", "self.segments, type(self).p =")),
-        ("saved and", layer('"p": self.p', '"p": round(self.p, 2)')),
-        ("not saved yet", layer("self.segments, self.p)", "self.segments)")),
-        ("not saved yet", layer("p=2.0", "p=1.0")),
-        ("saved and", layer('"segments": self.segments, ', "")),
-        ("not saved yet", layer("self.segments, self.p)", "4, self.p)")),
-        ("is lost", layer("= segments, p\n", "= segments, p\n        self.trainable = False\n")),
-        ("is lost", layer("segment_norm(x,", "segment_norm(tf.cast(x, 'float32'),")),
-        # options kept back, not taken, not returned
-        ("is lost", layer("(**options)", "(**{**options, 'activity_regularizer': None})")),
-        (
-            "is lost",
-            layer("p=2.0, **options", f"p=2.0, {LISTED}, **o").replace("(**options)", KEPT),
-        ),
-        ("is lost", layer("p=2.0, **options", "p=2.0, dtype=None, **options")),
-        ("is lost", layer("**super().get_config(), ", "'name': self.name, ")),
-        (
-            "is lost",  # a name that Keras chose
-            layer("**super().get_config()", "**self.options").replace(
-                "(**options)", "(**options)\n        self.options = options"
-            ),
-        ),
+        ("exit code -6", padded(lists=LOOP.format("members[ids(i)].push_back(i);"))),
+        ("does not compile", padded(lists=LOOP.format("if (ids(i) >= 0) members[ids(i)].push"))),
+        ("y([-2]) is not", padded("ids(i) < segments_", SKIPS)),
+        ("nan", padded(dx="dx * tf.cast(ids >= 0, x.dtype)")),
+        ("dx for ids", padded(dx="dx")),
+        ("dx for ids", padded(dx=WHERE.replace("ids <", "ids <="))),
+        ("dx for ids", padded(dx=WHERE.replace("tf.zeros_like(x)", "x"))),
+        ("dx for ids", padded().replace("tf.gather(dy, some) * ", "")),
+        ("-1", padded().replace("tf.maximum(ids, 0)", "ids")),
     ],
 }
 RIGHT = {
     1: [WHOLE, portable("@tf", "@tf.function\n    @tf")],
     2: [
-        layer(),
-        layer(
-            '{**super().get_config(), "segments": self.segments, "p": self.p}',
-            "dict(super().get_config(), p=self.p, segments=self.segments)",
-        ),
-        layer("__init__(self, segments, p=2.0,", "__init__(self, *, p=2, segments,"),
+        padded(dx="tf.math.multiply_no_nan(dx, tf.cast(ids + 1 > 0, x.dtype))"),
+        """check = "ids(i) == -1 || (ids(i) >= 0 && ids(i) < segments_)"
+lists = "for (int i = 0; i < count; ++i) if (ids(i) + 1) members[ids(i)].push_back(i);"
+
+
+def padded_dx(x, ids, y, dy):
+    places = tf.where(ids >= 0)
+    some, member = tf.gather_nd(x, places), tf.gather_nd(ids, places)
+    dx = tf.gather(dy, member) * tf.exp(some - tf.gather(y, member))
+    return tf.scatter_nd(places, dx, tf.shape(x, "int64"))
+""",
     ],
 }
