@@ -93,6 +93,8 @@ def draw_way(ax, title, f, x):
     else:
         arrows.append((back[-1], "end"))
         boxes["end"] = ax.text(PLACES["end"], 0.38, "✕ no gradient")
+        arrows.append(("IdentityN", "x"))
+        ax.text(0.69, 0.12, "dy of the unused output: 0")
     for start, end in dict.fromkeys(arrows):
         style, height = ("-", 0.62) if PLACES[start] < PLACES[end] else ("--", 0.38)
         bend = -0.13 if {start, end} == {"x", "IdentityN"} else 0
