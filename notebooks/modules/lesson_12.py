@@ -21,24 +21,20 @@ load_early("keras")
 CPP = Path(__file__).resolve().parents[1] / "cpp"
 CHECK = "ids(i) >= 0 && ids(i) < segments_"
 LISTS = "for (int64_t i = 0; i < count; ++i) members[ids(i)].push_back(i);"
-PADDED = """
+FRIEND = """
 import tensorflow as tf
 from custom_ops import load_op
 fault = True
 try:
-    load_op({!r})
+    {}
 except ValueError as error:
     fault = str(error)
-def y_and_dx(ids):
+def y_and_dx(ids, dy=None):
     x = tf.Variable({}[:len(ids)], dtype="float64")
     with tf.GradientTape() as tape:
         y = tf.saved_model.load(".").call(x, ids)
-    dy = tf.constant([5.0, 2.0, 7.0, -3.0], "float64")
-    return y, tape.gradient(y, x, dy, "zero")
-def y(ids):
-    return y_and_dx(ids)[0].numpy()
-def dx(ids):
-    return y_and_dx(ids)[1].numpy()
+    dy = dy and tf.constant(dy, "float64")
+    return tf.concat([y, tape.gradient(y, x, dy, "zero")], 0).numpy()
 """
 
 
@@ -66,33 +62,30 @@ def in_new_process(program, calls, folder):
         return [f"dead, with exit code {process.exitcode}"]
 
 
+def of_friend(f, load, x, calls):
+    """What a friend's program gets: f(x, ids) saved here, and these calls elsewhere."""
+    model = tf.Module()
+    specs = tf.TensorSpec([None], tf.float64), tf.TensorSpec([None], tf.int32)
+    model.call = tf.function(f, specs)
+    with tempfile.TemporaryDirectory() as folder, quietly():
+        tf.saved_model.save(model, folder)
+        return in_new_process(FRIEND.format(load, x.tolist()), calls, folder)
+
+
 def judge_soft_maximum(f, library):
     """Judge exercise 1: what a process with only the library finds; the gradient."""
     x, ids = np.array([2, 3, 2.9, -5, 2.1, 80, 79.9]), np.int32([2, 0, 2, 6, 0, 1, 1])
     y = np.array([np.logaddexp.reduce(10 * x[ids == s]) / 10 for s in range(7)])
     right = np.concatenate([y, np.exp(10 * (x - y[ids]))])
-    program = f"""
-import tensorflow as tf
-tf.load_op_library({str(library)!r})
-x = tf.Variable({x.tolist()}, dtype="float64")
-def y_and_dx():
-    with tf.GradientTape() as tape:
-        y = tf.saved_model.load(".").call(x, {ids.tolist()})
-    return tf.concat([y, tape.gradient(y, x, None, "zero")], 0).numpy()
-"""
+    load, calls = f"tf.load_op_library({str(library)!r})", [f"y_and_dx({ids.tolist()})"]
 
-    def of_friend():
-        model = tf.Module()
-        specs = tf.TensorSpec([None], tf.float64), tf.TensorSpec([None], tf.int32)
-        model.call = tf.function(lambda x, ids: f(x, ids, 7), specs)
-        with tempfile.TemporaryDirectory() as folder, quietly():
-            tf.saved_model.save(model, folder)
-            return in_new_process(program, ["y_and_dx()"], folder)[0]
+    def found():
+        return of_friend(lambda x, ids: f(x, ids, 7), load, x, calls)[0]
 
     error, ours = (tf.errors.OpError, "not in 0 to"), "-1 is no id: is y from our op?"
     few = "float32, segments = 2:"
     judge(
-        gives(of_friend, [], right, "y, then dx, with only the library:", 1e-9, False),
+        gives(found, [], right, "y, then dx, with only the library:", 1e-9, False),
         holds(lambda: not fails(*error, tf.function(f), x, -ids, 7), ours),
         gradient_right(lambda x: f(x, ids[4:], 2), [np.float32(x[:3])], few),
     )
@@ -109,35 +102,34 @@ def judge_padded(check, lists, padded_dx, ops):
     x, ids = np.array([0.5, 7, -2, 1.5, 800, 3]), [-1, 1, 3, 1, -1, 3]
     y = np.array([-np.inf, np.logaddexp(7, 1.5), -np.inf, np.logaddexp(-2, 3)])
     dx = [0, 2, -3, 2, 0, -3] * np.exp(np.minimum(x - y[[1, 1, 3, 1, 1, 3]], 0))
-    program = PADDED.format(str(file), x.tolist())
+    tried = ids, [0, -1], [-2], [4]
+    calls = [f"y_and_dx({these}, [5.0, 2.0, 7.0, -3.0])" for these in tried]
 
     @tf.custom_gradient
     def padded(x, ids):
         y = ops.segment_logsumexp(x, ids, segments=4)
         return y, lambda dy: (padded_dx(x, ids, y, dy), None)
 
-    calls = ["fault", f"y({ids})", f"dx({ids})", "dx([0, -1])", "y([-2])", "y([4])"]
-
     @functools.cache
-    def found():  # in one process; if that dies, only so much
-        model = tf.Module()
-        specs = tf.TensorSpec([None], tf.float64), tf.TensorSpec([None], tf.int32)
-        model.call = tf.function(padded, specs)
-        with tempfile.TemporaryDirectory() as folder, quietly():
-            tf.saved_model.save(model, folder)
-            return in_new_process(program, calls, folder)
+    def found():  # all in one process; if that dies, only so much
+        return of_friend(padded, f"load_op({str(file)!r})", x, ["fault", *calls])
 
-    def refuses(k):
-        return "not in 0 to" in str(found()[k]) or f"{calls[k]} is not refused"
+    def part(k, places):
+        said = found()[k]  # a text is an error
+        return said if isinstance(said, str) else said[places]
 
-    cpp = "check and lists: C++ with ids(i)"
+    def refused(k):
+        return "not in 0 to" in str(found()[k]) or f"ids = {tried[k - 1]}: not refused"
+
+    cpp, values, dxs = "check and lists: C++ with ids(i)", slice(4), slice(4, None)
     judge(
         holds(lambda: "ids(i)" in str(check) and "ids(i)" in str(lists), cpp),
         holds(lambda: found()[0], "the C++"),
-        gives(lambda: found()[1], [], y, f"y for ids = {ids}", 1e-9, False),
-        gives(lambda: found()[2], [], dx, f"dx for ids = {ids}", 1e-9, False),
-        gives(lambda: found()[3], [], [5, 0], "dx for ids = [0, -1]", 0, False),
-        *[holds(lambda k=k: refuses(k)) for k in (4, 5)],
+        gives(lambda: part(1, values), [], y, f"y for ids = {ids}", 1e-9, False),
+        gives(lambda: part(1, dxs), [], dx, f"dx for ids = {ids}", 1e-9, False),
+        gives(lambda: part(2, dxs), [], [5, 0], "dx for ids = [0, -1]", 0, False),
+        holds(lambda: refused(3)),
+        holds(lambda: refused(4)),
         seconds=300,
     )
 

@@ -87,7 +87,7 @@ WRONG = {
     2: [
         ("exit code -6", padded(lists=LOOP.format("members[ids(i)].push_back(i);"))),
         ("does not compile", padded(lists=LOOP.format("if (ids(i) >= 0) members[ids(i)].push"))),
-        ("y([-2]) is not", padded("ids(i) < segments_", SKIPS)),
+        ("[-2]: not refused", padded("ids(i) < segments_", SKIPS)),
         ("nan", padded(dx="dx * tf.cast(ids >= 0, x.dtype)")),
         ("dx for ids", padded(dx="dx")),
         ("dx for ids", padded(dx=WHERE.replace("ids <", "ids <="))),
