@@ -20,6 +20,7 @@ from .quiet import quietly
 load_early("keras")
 CPP = Path(__file__).resolve().parents[1] / "cpp"
 CHECK = "ids(i) >= 0 && ids(i) < segments_"
+FEW = "float32, segments = 2:"
 LISTS = "for (int64_t i = 0; i < count; ++i) members[ids(i)].push_back(i);"
 FRIEND = """
 import tensorflow as tf
@@ -83,11 +84,10 @@ def judge_soft_maximum(f, library):
         return of_friend(lambda x, ids: f(x, ids, 7), load, x, calls)[0]
 
     error, ours = (tf.errors.OpError, "not in 0 to"), "-1 is no id: is y from our op?"
-    few = "float32, segments = 2:"
     judge(
         gives(found, [], right, "y, then dx, with only the library:", 1e-9, False),
         holds(lambda: not fails(*error, tf.function(f), x, -ids, 7), ours),
-        gradient_right(lambda x: f(x, ids[4:], 2), [np.float32(x[:3])], few),
+        gradient_right(lambda x: f(x, ids[4:], 2), [np.float32(x[:3])], FEW),
     )
 
 
@@ -102,17 +102,23 @@ def judge_padded(check, lists, padded_dx, ops):
     x, ids = np.array([0.5, 7, -2, 1.5, 800, 3]), [-1, 1, 3, 1, -1, 3]
     y = np.array([-np.inf, np.logaddexp(7, 1.5), -np.inf, np.logaddexp(-2, 3)])
     dx = [0, 2, -3, 2, 0, -3] * np.exp(np.minimum(x - y[[1, 1, 3, 1, 1, 3]], 0))
-    tried = ids, [0, -1], [-2], [4]
+    tried = ids, [0, -1], [-2], [-3], [4]
     calls = [f"y_and_dx({these}, [5.0, 2.0, 7.0, -3.0])" for these in tried]
 
-    @tf.custom_gradient
-    def padded(x, ids):
-        y = ops.segment_logsumexp(x, ids, segments=4)
-        return y, lambda dy: (padded_dx(x, ids, y, dy), None)
+    def padded(segments):
+        @tf.custom_gradient
+        def op(x, ids):
+            y = ops.segment_logsumexp(x, ids, segments=segments)
+            return y, lambda dy: (padded_dx(x, ids, y, dy), None)
+
+        return op
+
+    def few(x):
+        return padded(2)(x, tf.constant([0, 1, 0]))
 
     @functools.cache
     def found():  # all in one process; if that dies, only so much
-        return of_friend(padded, f"load_op({str(file)!r})", x, ["fault", *calls])
+        return of_friend(padded(4), f"load_op({str(file)!r})", x, ["fault", *calls])
 
     def part(k, places):
         said = found()[k]  # a text is an error
@@ -124,27 +130,29 @@ def judge_padded(check, lists, padded_dx, ops):
     cpp, values, dxs = "check and lists: C++ with ids(i)", slice(4), slice(4, None)
     judge(
         holds(lambda: "ids(i)" in str(check) and "ids(i)" in str(lists), cpp),
-        holds(lambda: found()[0], "the C++"),
+        holds(lambda: found()[0], "the C++ (-6: an index outside a vector)"),
         gives(lambda: part(1, values), [], y, f"y for ids = {ids}", 1e-9, False),
         gives(lambda: part(1, dxs), [], dx, f"dx for ids = {ids}", 1e-9, False),
         gives(lambda: part(2, dxs), [], [5, 0], "dx for ids = [0, -1]", 0, False),
-        holds(lambda: refused(3)),
-        holds(lambda: refused(4)),
+        *[holds(lambda k=k: refused(k)) for k in (3, 4, 5)],
+        gradient_right(few, [np.float32(x[:3])], FEW),
         seconds=300,
     )
 
 
 def draw_names():
-    """What the files hold, what the package holds, and which names lead there."""
+    """Which part of the package each file needs, and what that part needs."""
     _, axes = plt.subplots(figsize=(8, 2.6))
-    held = "name of the op", "gradient of custom, recorded", "name of the layer's class"
-    shipped = ["library: C++ of the op", "Python: gradient registered for the op",
-               "Python: class of the layer"]  # fmt: skip
-    bars = axes.barh([3, 2, 1, 3, 2, 1], [3.4] * 3 + [4.4] * 3, 0.7, [0] * 3 + [5] * 3,
-                     fc="w", ec="C0")  # fmt: skip
-    axes.bar_label(bars, [*held, *shipped], label_type="center")
-    for name, thing in [(3, 3), (3, 2), (1, 1)]:
-        axes.annotate("", (4.95, thing), (3.45, name), arrowprops={"arrowstyle": "->"})
-    axes.set(yticks=[], xticks=[1.7, 7.2], frame_on=False)
-    axes.set_xticklabels(["in the file", "in the package"], weight="bold")
+    boxes = ["registered: name of the op", "custom: name of the op, and the gradient",
+             "model.keras: name of the class", "Python: gradient of the op",
+             "library: C++ of the op", "Python: class of the layer"]  # fmt: skip
+    rows, lefts, widths = [3, 2, 1, 3, 2, 1], [0] * 3 + [5.2] * 3, [4] * 3 + [3] * 3
+    bars = axes.barh(rows, widths, 0.6, lefts, fc="w", ec="C0")
+    axes.bar_label(bars, boxes, label_type="center")
+    arrow = {"arrowprops": {"arrowstyle": "->"}}
+    for file, part in [(3, 3), (3, 2), (2, 2), (1, 1)]:
+        axes.annotate("", (5.15, part), (4.05, file), **arrow)
+    axes.annotate("", (6.7, 1.68), (6.7, 1.32), **arrow)
+    axes.set(yticks=[], xticks=[2, 6.7], frame_on=False)
+    axes.set_xticklabels(["files", "package"], weight="bold")
     axes.tick_params(length=0)

@@ -89,6 +89,7 @@ WRONG = {
         ("does not compile", padded(lists=LOOP.format("if (ids(i) >= 0) members[ids(i)].push"))),
         ("[-2]: not refused", padded("ids(i) < segments_", SKIPS)),
         ("nan", padded(dx="dx * tf.cast(ids >= 0, x.dtype)")),
+        ("float32", padded(dx="tf.where(ids < 0, tf.zeros_like(x, 'float64'), dx)")),
         ("dx for ids", padded(dx="dx")),
         ("dx for ids", padded(dx=WHERE.replace("ids <", "ids <="))),
         ("dx for ids", padded(dx=WHERE.replace("tf.zeros_like(x)", "x"))),
