@@ -45,7 +45,7 @@ WRONG = {
         ("which x", neuron(f"dy * {INSIDE}")),
         ("x's dtype", neuron(f"dy * {INSIDE} / 2", "tf.cast(x > 0.5, tf.float32)")),
         ("which x", neuron("dy * tf.cast((x > -0.495) & (x < 1.5), x.dtype) / 2")),
-        ("which x", neuron("dy * tf.cast(tf.abs(x - 0.5) < 1.005, x.dtype) / 2")),
+        ("which x", neuron("dy * tf.cast(tf.abs(x - 0.5) <= 1, x.dtype) / 2")),
         (
             "which x",
             neuron("dy * tf.cast(tf.abs(tf.math.floormod(x + 0.5, 10) - 1) < 1, x.dtype) / 2"),
