@@ -102,7 +102,7 @@ def first_fault(extremes):
         if found != right:
             more = " …" * (len(numbers) > 4)
             return f"x = {numbers[:4]}{more} in {dtype}: {found} instead of {right}"
-    for shape in (2, 3), (2, 2, 2), (0,), ():
+    for shape in (2, 3), (1, 3), (3, 1), (2, 2, 2), (0,), ():
         with contextlib.suppress(tf.errors.OpError):
             extremes(tf.ones(shape))
             return f"the kernel takes an input of shape {shape}"

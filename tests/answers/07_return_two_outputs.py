@@ -137,8 +137,8 @@ WRONG = {
             op(shapes=VECTORS.replace("TF_", "if (c->Rank(c->input(0)) < 3) TF_")),
         ),
         (
-            "the kernel takes an input of shape (2, 2, 2)",
-            filled(("x.vec", "x.flat"), ("dims() == 1", "dims() % 2")),
+            "the kernel takes an input of shape (1, 3)",
+            filled(("x.vec", "x.flat"), ("x.dims() == 1", "(x.dims() == 1 || x.dim_size(0) == 1)")),
         ),
         ("length 0", filled((" && x.NumElements() > 0", ""))),
         ("int64", filled(("int32_t", "int64_t")).replace("places: int32", "places: int64")),

@@ -48,8 +48,11 @@ def portable(old, new):
     return PORTABLE.replace(old, new)
 
 
-PADDED = """check = "{check}"
-lists = """ + "'''{lists}'''" + """
+PADDED = (
+    """check = "{check}"
+lists = """
+    + "'''{lists}'''"
+    + """
 
 
 def padded_dx(x, ids, y, dy):
@@ -57,6 +60,7 @@ def padded_dx(x, ids, y, dy):
     dx = tf.gather(dy, some) * tf.exp(x - tf.gather(y, some))
     return {dx}
 """
+)
 WHERE = "tf.where(ids < 0, tf.zeros_like(x), dx)"
 LOOP = """
     for (int64_t i = 0; i < count; ++i) {{
