@@ -20,13 +20,17 @@ _pool = cache(context.Pool)
 load_early()  # the other processes come late in the lesson
 
 
-def plate_matrix(points):
-    """P of an even plate in the wind: P @ y is what each point gives to others."""
+def plate_matrix(points, uneven=0):
+    """P of a plate in the wind: P @ y is what each point gives to others.
+
+    The points conduct heat better or worse, by factors of up to 10**uneven.
+    """
     mesh = Delaunay(np.random.default_rng(0).random((points, 2)))
     starts, j = mesh.vertex_neighbor_vertices  # the neighbours j of each point i
     i = np.repeat(np.arange(points), np.diff(starts))
     wind = np.where(mesh.points[i, 0] > mesh.points[j, 0], 1.5, 0.5)
-    flow = csc_matrix((wind, (i, j)))
+    powers = np.random.default_rng(1).uniform(-uneven, uneven, points)
+    flow = csc_matrix((wind * 10 ** ((powers[i] + powers[j]) / 2), (i, j)))
     return diags(np.ravel(flow.sum(axis=0))) - flow  # flow[i, j] goes from j to i
 
 
