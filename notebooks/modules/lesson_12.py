@@ -88,6 +88,7 @@ def judge_soft_maximum(f, library):
         gives(found, [], right, "y, then dx, with only the library:", 1e-9, False),
         holds(lambda: not fails(*error, tf.function(f), x, -ids, 7), ours),
         gradient_right(lambda x: f(x, ids[4:], 2), [np.float32(x[:3])], FEW),
+        seconds=100,
     )
 
 
