@@ -91,7 +91,7 @@ WRONG = {
     2: [
         ("exit code -6", padded(lists=LOOP.format("members[ids(i)].push_back(i);"))),
         ("does not compile", padded(lists=LOOP.format("if (ids(i) >= 0) members[ids(i)].push"))),
-        ("[-2]: not refused", padded("ids(i) < segments_", SKIPS)),
+        ("[-3]: not refused", padded("ids(i) != -2 && ids(i) < segments_", SKIPS)),
         ("nan", padded(dx="dx * tf.cast(ids >= 0, x.dtype)")),
         ("float32", padded(dx="tf.where(ids < 0, tf.zeros_like(x, 'float64'), dx)")),
         ("dx for ids", padded(dx="dx")),
