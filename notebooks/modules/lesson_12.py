@@ -77,11 +77,14 @@ def judge_soft_maximum(f, library):
     """Judge exercise 1: what a process with only the library finds; the gradient."""
     x, ids = np.array([2, 3, 2.9, -5, 2.1, 80, 79.9]), np.int32([2, 0, 2, 6, 0, 1, 1])
     y = np.array([np.logaddexp.reduce(10 * x[ids == s]) / 10 for s in range(7)])
-    right = np.concatenate([y, np.exp(10 * (x - y[ids]))])
+    right = np.concatenate([y[ids], np.bincount(ids)[ids] * np.exp(10 * (x - y[ids]))])
     load, calls = f"tf.load_op_library({str(library)!r})", [f"y_and_dx({ids.tolist()})"]
 
+    def of_each(x, ids):  # as in the friend's loss
+        return tf.gather(f(x, ids, 7), ids)
+
     def found():
-        return of_friend(lambda x, ids: f(x, ids, 7), load, x, calls)[0]
+        return of_friend(of_each, load, x, calls)[0]
 
     error, ours = (tf.errors.OpError, "not in 0 to"), "-1 is no id: is y from our op?"
     judge(
@@ -131,7 +134,7 @@ def judge_padded(check, lists, padded_dx, ops):
     cpp, values, dxs = "check and lists: C++ with ids(i)", slice(4), slice(4, None)
     judge(
         holds(lambda: "ids(i)" in str(check) and "ids(i)" in str(lists), cpp),
-        holds(lambda: found()[0], "the C++ (-6: an index outside a vector)"),
+        holds(lambda: found()[0], "does your code run? -6: an index outside a vector"),
         gives(lambda: part(1, values), [], y, f"y for ids = {ids}", 1e-9, False),
         gives(lambda: part(1, dxs), [], dx, f"dx for ids = {ids}", 1e-9, False),
         gives(lambda: part(2, dxs), [], [5, 0], "dx for ids = [0, -1]", 0, False),
@@ -141,19 +144,26 @@ def judge_padded(check, lists, padded_dx, ops):
     )
 
 
-def draw_names():
-    """Which part of the package each file needs, and what that part needs."""
+def draw_names(arrows=True):
+    """The files and the parts of the package; with arrows, also who needs what."""
     _, axes = plt.subplots(figsize=(8, 2.6))
     boxes = ["registered: name of the op", "custom: name of the op, and the gradient",
              "model.keras: name of the class", "Python: gradient of the op",
              "library: C++ of the op", "Python: class of the layer"]  # fmt: skip
+    if not arrows:
+        boxes[:3] = [box.partition(":")[0] for box in boxes[:3]]
     rows, lefts, widths = [3, 2, 1, 3, 2, 1], [0] * 3 + [5.2] * 3, [4] * 3 + [3] * 3
     bars = axes.barh(rows, widths, 0.6, lefts, fc="w", ec="C0")
     axes.bar_label(bars, boxes, label_type="center")
-    arrow = {"arrowprops": {"arrowstyle": "->"}}
-    for file, part in [(3, 3), (3, 2), (2, 2), (1, 1)]:
-        axes.annotate("", (5.15, part), (4.05, file), **arrow)
-    axes.annotate("", (6.7, 1.68), (6.7, 1.32), **arrow)
-    axes.set(yticks=[], xticks=[2, 6.7], frame_on=False)
+    for tail, head, style in [
+        ((4.05, 3), (5.15, 3), {"ls": "--"}),
+        ((4.05, 3), (5.15, 2), {}),
+        ((4.05, 2), (5.15, 2), {}),
+        ((4.05, 1), (5.15, 1), {}),
+        ((6.7, 1.32), (6.7, 1.68), {}),
+        ((8.25, 1), (8.25, 3), {"ls": "--", "connectionstyle": "arc3,rad=0.6"}),
+    ] * arrows:
+        axes.annotate("", head, tail, arrowprops={"arrowstyle": "->", **style})
+    axes.set(yticks=[], xticks=[2, 6.7], xlim=(-0.2, 8.9), frame_on=False)
     axes.set_xticklabels(["files", "package"], weight="bold")
     axes.tick_params(length=0)

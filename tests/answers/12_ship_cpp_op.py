@@ -4,6 +4,7 @@ of another form."""
 CELLS = 0, 1, 3, 4  # not what the friend tries
 
 PORTABLE = """def soft_maximum(x, ids, segments):
+    @tf.function
     @tf.custom_gradient
     def log_sums(x, ids):
         y = ops.segment_logsumexp(x, ids, segments=segments)
@@ -12,6 +13,7 @@ PORTABLE = """def soft_maximum(x, ids, segments):
     return log_sums(10 * x, ids) / 10
 """
 WHOLE = """def soft_maximum(x, ids, segments):
+    @tf.function
     @tf.custom_gradient
     def of(x):
         y = segment_logsumexp(10 * x, ids, segments) / 10
@@ -25,7 +27,8 @@ FROM_TENSORFLOW = """def soft_maximum(x, ids, segments):
     sums = tf.math.unsorted_segment_sum(tf.exp(10 * x - tf.gather(safe, ids)), ids, segments)
     return (tf.math.log(sums) + safe) / 10
 """
-AS_INPUT = """@tf.custom_gradient
+AS_INPUT = """@tf.function
+@tf.custom_gradient
 def log_sums(x, ids, segments):
     y = ops.segment_logsumexp(x, ids, segments=segments)
     return y, lambda dy: (tf.gather(dy, ids) * tf.exp(x - tf.gather(y, ids)), None, None)
@@ -78,6 +81,7 @@ def padded(check=CHECK, lists=SKIPS, dx=WHERE):
 WRONG = {
     1: [
         ("No gradient defined", TAPE),
+        ("with only", WHOLE.replace("    @tf.function\n", "")),  # a gather follows
         ("float32", portable("gather(dy, ids) *", "gather(tf.cast(dy, 'float64'), ids) *")),
         ("with only", portable("tf.gather(dy, ids) * ", "")),
         ("from our op", FROM_TENSORFLOW),
@@ -102,7 +106,7 @@ WRONG = {
     ],
 }
 RIGHT = {
-    1: [WHOLE, portable("@tf", "@tf.function\n    @tf")],
+    1: [WHOLE, PORTABLE, portable("    @tf.function\n", "")],  # "/ 10" is between
     2: [
         padded(dx="tf.math.multiply_no_nan(dx, tf.cast(ids + 1 > 0, x.dtype))"),
         """check = "ids(i) == -1 || (ids(i) >= 0 && ids(i) < segments_)"
