@@ -25,17 +25,18 @@ VECTORS += [[1, 1 + 1e-15, 1 - 1e-15], [*range(70_000), -1]]  # equal as floats;
 VECTORS += [[-4e30, -2e30], [4e30, 2e30]]  # beyond a first guess such as 0
 
 
-def draw_zero_out(dindices="?", call=False):
+def draw_zero_out(dindices="?", dx="?", call=False):
     """Draw ZeroOut, its outputs and a loss, and what comes back; a frame is a call."""
     ax = plt.subplots(figsize=(8, 2.4))[1]
     boxes = {"x": (0, 0.5, "$x = (5, 6, 7)$"), "op": (1, 0.5, "ZeroOut"),
              "y": (2, 0, "$y = (5, 0, 0)$"), "i": (2.2, 1, "indices = $(0, 1, 2)$"),
              "L": (3, 0, "$L = 10$")}  # fmt: skip
-    arrows = [("x", "op", "", "2, 0, 0"), ("op", "y", "", "2, 3, 4"),
+    arrows = [("x", "op", "", dx), ("op", "y", "", "2, 3, 4"),
               ("op", "i", "", str(dindices)), ("y", "L", "", "2, 3, 4")]  # fmt: skip
     draw_graph(ax, boxes, arrows)
     if call:
         ax.axvspan(0.7, 3.35, 0.02, 0.98, fill=False, linestyle=":")
+        ax.set_title("dotted: the call, which is one op to the tape", loc="left")
     plt.show()
 
 
@@ -76,7 +77,8 @@ def fault_of_extremes(code):
     try:
         return start(try_extremes, code)[1].recv()
     except EOFError:
-        return "it crashes, or takes 20 s: x of length 0 or rank 2? an index, vec<…>?"
+        return ("it crashes, or takes 20 s: are length 0 and rank 2 refused? is an "
+                "index out of range? is vec<…> of the output's dtype?")
 
 
 def try_extremes(connection, code):
