@@ -86,9 +86,10 @@ def judge_soft_maximum(f, library):
     def found():
         return of_friend(of_each, load, x, calls)[0]
 
-    error, ours = (tf.errors.OpError, "not in 0 to"), "-1 is no id: is y from our op?"
+    error, ours = (tf.errors.OpError, "not in 0 to"), "ids below 0: is y from our op?"
+    task = "y, then dx, with only the library; a tf.gather follows:"
     judge(
-        gives(found, [], right, "y, then dx, with only the library:", 1e-9, False),
+        gives(found, [], right, task, 1e-9, False),
         holds(lambda: not fails(*error, tf.function(f), x, -ids, 7), ours),
         gradient_right(lambda x: f(x, ids[4:], 2), [np.float32(x[:3])], FEW),
         seconds=100,
