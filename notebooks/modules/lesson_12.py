@@ -135,7 +135,10 @@ def judge_padded(check, lists, padded_dx, ops):
     cpp, values, dxs = "check and lists: C++ with ids(i)", slice(4), slice(4, None)
     judge(
         holds(lambda: "ids(i)" in str(check) and "ids(i)" in str(lists), cpp),
-        holds(lambda: found()[0], "does your code run? -6: an index outside a vector"),
+        holds(
+            lambda: found()[0],
+            "your code, in a new process (-6: an index outside a vector)",
+        ),
         gives(lambda: part(1, values), [], y, f"y for ids = {ids}", 1e-9, False),
         gives(lambda: part(1, dxs), [], dx, f"dx for ids = {ids}", 1e-9, False),
         gives(lambda: part(2, dxs), [], [5, 0], "dx for ids = [0, -1]", 0, False),
