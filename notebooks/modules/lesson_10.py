@@ -34,7 +34,7 @@ def end_and_counts(descend, np_slope, x, limit):
     return x, [int(steps), len(calls)]
 
 
-def recorded_once(descend, np_slope, x, limit):
+def recorded_once(descend, np_slope, x, limit, other=None):
     """True, or in words what is left to Python or recorded again."""
     slope, _, built = counted(np_slope)
     run = partial(descend, slope, x, limit)
@@ -55,7 +55,7 @@ def recorded_once(descend, np_slope, x, limit):
     if not (tf.is_tensor(x) and tf.is_tensor(steps) and steps.dtype.is_integer):
         return "both results have to be tensors, the number of steps an integer"
     built.clear()
-    run()
+    descend(slope, x, other or limit)
     return "the second call records again" if built else True
 
 

@@ -12,6 +12,11 @@ def descend(slope, x, limit):
         steps = steps + 1
     return x, steps
 """
+OF_TENSOR = """
+
+def descend(slope, x, limit):
+    return run(slope, x, tf.constant(limit, x.dtype))
+"""
 GOES_ON = "tf.reduce_max(tf.abs(dx)) >= limit"
 ROWS = """def np_lengths(x):
     return {}
@@ -39,6 +44,12 @@ def descend(slope, x, limit):
     x, n = whole(slope, x, limit)
     return {}
 """
+
+
+def named_run(condition):
+    return DESCEND.format(condition).replace("descend", "run")
+
+
 LENGTHS = "np.sqrt((x * x).sum(axis=1))"
 
 WRONG = {
@@ -106,6 +117,7 @@ WRONG = {
             "        steps = steps + 1\n"
             "    return x, steps\n",
         ),
+        ("another limit", DESCEND.format(GOES_ON)),  # a Python number
         ("results tensors", WHOLE + CALL_WHOLE.format("x, int(n)")),
         ("an integer", WHOLE + CALL_WHOLE.format("x, tf.cast(n, x.dtype)")),
         ("where x ends", DESCEND.format("tf.reduce_max(dx) >= limit")),
@@ -143,8 +155,9 @@ WRONG = {
 
 RIGHT = {
     1: [
-        DESCEND.format("not tf.reduce_all(tf.abs(dx) < limit)"),
-        DESCEND.format("tf.reduce_any(tf.abs(dx) >= limit)"),
+        named_run("not tf.reduce_all(tf.abs(dx) < limit)") + OF_TENSOR,
+        named_run("tf.reduce_any(tf.abs(dx) >= limit)")
+        + OF_TENSOR.replace("constant(limit, x.dtype)", "cast(limit, x.dtype)"),
     ],
     2: [
         ROWS.format("np.linalg.norm(x, axis=1)", "tf.expand_dims(dy / y, 1) * x"),
