@@ -73,11 +73,13 @@ def of_friend(f, load, x, calls):
         return in_new_process(FRIEND.format(load, x.tolist()), calls, folder)
 
 
-def judge_soft_maximum(f, library):
+def judge_choosy(f, library):
     """Judge exercise 1: what a process with only the library finds; the gradient."""
     x, ids = np.array([2, 3, 2.9, -5, 2.1, 80, 79.9]), np.int32([2, 0, 2, 6, 0, 1, 1])
-    y = np.array([np.logaddexp.reduce(10 * x[ids == s]) / 10 for s in range(7)])
-    right = np.concatenate([y[ids], np.bincount(ids)[ids] * np.exp(10 * (x - y[ids]))])
+    y = np.array([np.logaddexp.reduce(10 * x[ids == s]) for s in range(7)])
+    right = np.concatenate(
+        [y[ids], 10 * np.bincount(ids)[ids] * np.exp(10 * x - y[ids])]
+    )
     load, calls = f"tf.load_op_library({str(library)!r})", [f"y_and_dx({ids.tolist()})"]
 
     def of_each(x, ids):  # as in the friend's loss
@@ -96,10 +98,10 @@ def judge_soft_maximum(f, library):
     )
 
 
-def judge_padded(check, lists, padded_dx, ops):
+def judge_padded(condition, lists, padded_dx, ops):
     """Judge exercise 2: the op with this C++, and its gradient, in a new process."""
     code = next(CPP.rglob("segment_logsumexp.cc")).read_text("utf-8")
-    code = code.replace(CHECK, str(check)).replace(LISTS, str(lists))
+    code = code.replace(CHECK, str(condition)).replace(LISTS, str(lists))
     code = f"#define _GLIBCXX_ASSERTIONS\n{code}"  # so a vector refuses a wrong index
     name = f"padded_{os.getuid()}_{zlib.crc32(code.encode())}.cc"
     file = Path(tempfile.gettempdir(), name)  # stays, so it is compiled once
@@ -132,9 +134,9 @@ def judge_padded(check, lists, padded_dx, ops):
     def refused(k):
         return "not in 0 to" in str(found()[k]) or f"ids = {tried[k - 1]}: not refused"
 
-    cpp, values, dxs = "check and lists: C++ with ids(i)", slice(4), slice(4, None)
+    cpp, values, dxs = "condition and lists: C++ with ids(i)", slice(4), slice(4, None)
     judge(
-        holds(lambda: "ids(i)" in str(check) and "ids(i)" in str(lists), cpp),
+        holds(lambda: "ids(i)" in str(condition) and "ids(i)" in str(lists), cpp),
         holds(
             lambda: found()[0],
             "your code, in a new process (-6: an index outside a vector)",

@@ -3,29 +3,29 @@ of another form."""
 
 CELLS = 0, 1, 3, 4  # not what the friend tries
 
-PORTABLE = """def soft_maximum(x, ids, segments):
+PORTABLE = """def choosy(x, ids, segments):
     @tf.function
     @tf.custom_gradient
     def log_sums(x, ids):
         y = ops.segment_logsumexp(x, ids, segments=segments)
         return y, lambda dy: (tf.gather(dy, ids) * tf.exp(x - tf.gather(y, ids)), None)
 
-    return log_sums(10 * x, ids) / 10
+    return log_sums(10 * x, ids)
 """
-WHOLE = """def soft_maximum(x, ids, segments):
+WHOLE = """def choosy(x, ids, segments):
     @tf.function
     @tf.custom_gradient
     def of(x):
-        y = segment_logsumexp(10 * x, ids, segments) / 10
-        return y, lambda dy: tf.gather(dy, ids) * tf.exp(10 * (x - tf.gather(y, ids)))
+        y = segment_logsumexp(10 * x, ids, segments)
+        return y, lambda dy: tf.gather(10 * dy, ids) * tf.exp(10 * x - tf.gather(y, ids))
 
     return of(x)
 """
-FROM_TENSORFLOW = """def soft_maximum(x, ids, segments):
+FROM_TENSORFLOW = """def choosy(x, ids, segments):
     most = tf.stop_gradient(tf.math.unsorted_segment_max(10 * x, ids, segments))
     safe = tf.where(tf.math.is_finite(most) & (most > -1e9), most, 0)
     sums = tf.math.unsorted_segment_sum(tf.exp(10 * x - tf.gather(safe, ids)), ids, segments)
-    return (tf.math.log(sums) + safe) / 10
+    return tf.math.log(sums) + safe
 """
 AS_INPUT = """@tf.function
 @tf.custom_gradient
@@ -34,13 +34,13 @@ def log_sums(x, ids, segments):
     return y, lambda dy: (tf.gather(dy, ids) * tf.exp(x - tf.gather(y, ids)), None, None)
 
 
-def soft_maximum(x, ids, segments):
-    return log_sums(10 * x, ids, segments) / 10
+def choosy(x, ids, segments):
+    return log_sums(10 * x, ids, segments)
 """
-TAPE = """def soft_maximum(x, ids, segments):
+TAPE = """def choosy(x, ids, segments):
     with tf.GradientTape() as tape:
         tape.watch(x := tf.convert_to_tensor(x))
-        y = segment_logsumexp(10 * x, ids, segments) / 10
+        y = segment_logsumexp(10 * x, ids, segments)
     tape.gradient(y, x)
     return y
 """
@@ -52,7 +52,7 @@ def portable(old, new):
 
 
 PADDED = (
-    """check = "{check}"
+    """condition = "{condition}"
 lists = """
     + "'''{lists}'''"
     + """
@@ -74,8 +74,8 @@ SKIPS = LOOP.format("if (ids(i) >= 0) members[ids(i)].push_back(i);")
 CHECK = "ids(i) >= -1 && ids(i) < segments_"
 
 
-def padded(check=CHECK, lists=SKIPS, dx=WHERE):
-    return PADDED.format(check=check, lists=lists, dx=dx)
+def padded(condition=CHECK, lists=SKIPS, dx=WHERE):
+    return PADDED.format(condition=condition, lists=lists, dx=dx)
 
 
 WRONG = {
@@ -86,9 +86,10 @@ WRONG = {
         ("with only", portable("tf.gather(dy, ids) * ", "")),
         ("from our op", FROM_TENSORFLOW),
         ("Expected int", AS_INPUT),
-        ("with only", portable("ids) / 10", "ids)")),
+        ("got IndexedSlices", portable("    @tf.function\n", "")),
+        ("with only", portable("(10 * x, ids)", "(10 * x, ids) / 10")),
         ("with only", portable("segments=segments", "segments=3")),
-        ("with only", WHOLE.replace("tf.exp(10", "10 * tf.exp(10")),
+        ("with only", WHOLE.replace("gather(10 * dy", "gather(dy")),
         ("with only", portable("(x - tf.gather(y, ids))", "(x) / tf.exp(tf.gather(y, ids))")),
         ("with only", portable("(10 * x, ids)", "(tf.cast(10 * x, 'float32'), ids)")),
     ],
@@ -106,10 +107,15 @@ WRONG = {
     ],
 }
 RIGHT = {
-    1: [WHOLE, PORTABLE, portable("    @tf.function\n", "")],  # "/ 10" is between
+    1: [
+        WHOLE,
+        PORTABLE,
+        portable("    @tf.function\n", "").replace("log_sums(10 ", "tf.function(log_sums)(10 "),
+        portable("    @tf.function\n", "").replace("10 * x, ids)", "10 * x, ids) * 1.0"),
+    ],
     2: [
         padded(dx="tf.math.multiply_no_nan(dx, tf.cast(ids + 1 > 0, x.dtype))"),
-        """check = "ids(i) == -1 || (ids(i) >= 0 && ids(i) < segments_)"
+        """condition = "ids(i) == -1 || (ids(i) >= 0 && ids(i) < segments_)"
 lists = "for (int i = 0; i < count; ++i) if (ids(i) + 1) members[ids(i)].push_back(i);"
 
 
