@@ -118,6 +118,8 @@ WRONG = {
             "    return x, steps\n",
         ),
         ("another limit", DESCEND.format(GOES_ON)),  # a Python number
+        # the limit is rounded to float32
+        ("just above", named_run(GOES_ON) + OF_TENSOR.replace("constant(", "cast(")),
         ("results tensors", WHOLE + CALL_WHOLE.format("x, int(n)")),
         ("an integer", WHOLE + CALL_WHOLE.format("x, tf.cast(n, x.dtype)")),
         ("where x ends", DESCEND.format("tf.reduce_max(dx) >= limit")),
@@ -157,7 +159,7 @@ RIGHT = {
     1: [
         named_run("not tf.reduce_all(tf.abs(dx) < limit)") + OF_TENSOR,
         named_run("tf.reduce_any(tf.abs(dx) >= limit)")
-        + OF_TENSOR.replace("constant(limit, x.dtype)", "cast(limit, x.dtype)"),
+        + OF_TENSOR.replace("constant(limit, ", "convert_to_tensor(limit, "),
     ],
     2: [
         ROWS.format("np.linalg.norm(x, axis=1)", "tf.expand_dims(dy / y, 1) * x"),
