@@ -118,6 +118,7 @@ WRONG = {
             "    return x, steps\n",
         ),
         ("another limit", DESCEND.format(GOES_ON)),  # a Python number
+        ("another limit", named_run(GOES_ON) + OF_TENSOR.replace("def d", "@tf.function\ndef d")),
         # the limit is rounded to float32
         ("just above", named_run(GOES_ON) + OF_TENSOR.replace("constant(", "cast(")),
         ("results tensors", WHOLE + CALL_WHOLE.format("x, int(n)")),
