@@ -31,7 +31,9 @@ def draw_zero_out(dindices="?", dx="?", call=False):
     boxes = {"x": (0, 0.5, "$x = (5, 6, 7)$"), "op": (1, 0.5, "ZeroOut"),
              "y": (2, 0, "$y = (5, 0, 0)$"), "i": (2.2, 1, "indices = $(0, 1, 2)$"),
              "L": (3, 0, "$L = 10$")}  # fmt: skip
-    arrows = [("x", "op", "", str(np.array(dx))), ("op", "y", "", "2, 3, 4"),
+    if not isinstance(dx, str):
+        dx = ", ".join(f"{number:g}" for number in dx.numpy())
+    arrows = [("x", "op", "", dx), ("op", "y", "", "2, 3, 4"),
               ("op", "i", "", str(dindices)), ("y", "L", "", "2, 3, 4")]  # fmt: skip
     draw_graph(ax, boxes, arrows)
     if call:

@@ -97,6 +97,13 @@ WRONG = {
         ("exit code -6", padded(lists=LOOP.format("members[ids(i)].push_back(i);"))),
         ("does not compile", padded(lists=LOOP.format("if (ids(i) >= 0) members[ids(i)].push"))),
         ("[-3]: not refused", padded("ids(i) != -2 && ids(i) < segments_", SKIPS)),
+        ("segments_", padded("ids(i) >= -1 && ids(i) < 4")),
+        (
+            "dx for ids",
+            padded().replace(
+                "tf.exp(x - tf.gather(y, some))", "tf.exp(x) / tf.exp(tf.gather(y, some))"
+            ),
+        ),
         ("nan", padded(dx="dx * tf.cast(ids >= 0, x.dtype)")),
         ("float32", padded(dx="tf.where(ids < 0, tf.zeros_like(x, 'float64'), dx)")),
         ("dx for ids", padded(dx="dx")),
