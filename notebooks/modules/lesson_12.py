@@ -137,14 +137,23 @@ def judge_padded(condition, lists, padded_dx, ops):
     def refused(k):
         return "not in 0 to" in str(found()[k]) or f"ids = {tried[k - 1]}: not refused"
 
-    uses = ("ids(i)", condition), ("ids(i)", lists), ("segments_", condition)
-    cpp, values, dxs = "C++ with ids(i), and segments_", slice(4), slice(4, None)
+    one = np.float64([0.5, 7]), np.int32([0, -1]), np.float64([0.5]), np.float64([3])
+    uses = ("ids", condition), ("segments_", condition), ("members", lists)
+    cpp, values, dxs = "C++ with ids, segments_ and members", slice(4), slice(4, None)
     judge(
         holds(lambda: all(name in str(text) for name, text in uses), cpp),
         holds(lambda: found()[0], "your code, compiled, saved and called"),
         gives(lambda: part(1, values), [], y, f"y for ids = {ids}", 1e-9, False),
         gives(lambda: part(1, dxs), [], dx, f"dx for ids = {ids}", 1e-9, False),
         gives(lambda: part(2, dxs), [], [5, 0], "dx for ids = [0, -1]", 0, False),
+        gives(
+            lambda: padded_dx(*map(tf.constant, one)),
+            [],
+            [3, 0],
+            "one segment",
+            0,
+            False,
+        ),
         *[holds(lambda k=k: refused(k)) for k in (3, 4, 5)],
         gradient_right(few, [np.float32([0.5, 7, -2])], FEW),
         seconds=300,

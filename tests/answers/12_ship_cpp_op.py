@@ -97,6 +97,7 @@ WRONG = {
         ("exit code -6", padded(lists=LOOP.format("members[ids(i)].push_back(i);"))),
         ("does not compile", padded(lists=LOOP.format("if (ids(i) >= 0) members[ids(i)].push"))),
         ("[-3]: not refused", padded("ids(i) != -2 && ids(i) < segments_", SKIPS)),
+        ("one segment", padded().replace("tf.maximum(ids, 0)", "tf.abs(ids)")),
         ("segments_", padded("ids(i) >= -1 && ids(i) < 4")),
         (
             "dx for ids",
@@ -121,6 +122,12 @@ RIGHT = {
         portable("    @tf.function\n", "").replace("10 * x, ids)", "10 * x, ids) * 1.0"),
     ],
     2: [
+        padded(
+            lists=SKIPS.replace("(i)", "(k)")
+            .replace(" i = ", " k = ")
+            .replace("i < count; ++i", "k < count; ++k")
+            .replace("push_back(i)", "push_back(k)")
+        ),
         padded(dx="tf.math.multiply_no_nan(dx, tf.cast(ids + 1 > 0, x.dtype))"),
         """condition = "ids(i) == -1 || (ids(i) >= 0 && ids(i) < segments_)"
 lists = "for (int i = 0; i < count; ++i) if (ids(i) + 1) members[ids(i)].push_back(i);"
