@@ -79,10 +79,8 @@ def fault_of_extremes(code):
     try:
         return start(try_extremes, code)[1].recv()
     except EOFError:
-        return (
-            "it crashes, or takes 20 s: are length 0 and rank 2 refused? is an "
-            "index out of range? is vec<…> of the output's dtype?"
-        )
+        return ("it crashes, or takes 20 s: are length 0 and rank 2 refused? is an "
+                "index out of range? is vec<…> of the output's dtype?")  # fmt: skip
 
 
 def try_extremes(connection, code):
