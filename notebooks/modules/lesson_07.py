@@ -25,20 +25,28 @@ VECTORS += [[1, 1 + 1e-15, 1 - 1e-15], [*range(70_000), -1]]  # equal as floats;
 VECTORS += [[-4e30, -2e30], [4e30, 2e30]]  # beyond a first guess such as 0
 
 
-def draw_zero_out(dindices="?", dx="?", call=False):
-    """Draw ZeroOut, its outputs and a loss, and what comes back; a frame is a call."""
-    ax = plt.subplots(figsize=(8, 2.4))[1]
+def draw_zero_out(dx="?", arrived=None):
+    """Draw ZeroOut, its outputs and a loss, and what comes back, case by case.
+
+    Args:
+        dx: the gradient for x.
+        arrived: what comes back for the indices, by case; a call gets a dotted frame.
+    """
     boxes = {"x": (0, 0.5, "$x = (5, 6, 7)$"), "op": (1, 0.5, "ZeroOut"),
              "y": (2, 0, "$y = (5, 0, 0)$"), "i": (2.2, 1, "indices = $(0, 1, 2)$"),
              "L": (3, 0, "$L = 10$")}  # fmt: skip
     if not isinstance(dx, str):
         dx = ", ".join(f"{number:g}" for number in dx.numpy())
-    arrows = [("x", "op", "", dx), ("op", "y", "", "2, 3, 4"),
-              ("op", "i", "", str(dindices)), ("y", "L", "", "2, 3, 4")]  # fmt: skip
-    draw_graph(ax, boxes, arrows)
-    if call:
-        ax.axvspan(0.7, 3.35, 0.02, 0.98, fill=False, linestyle=":")
-        ax.set_title("dotted: the call, which is one op to the tape", loc="left")
+    arrived = arrived or {"": "?"}
+    rows = len(arrived)
+    axes = plt.subplots(rows, figsize=(8, 2.4 * rows), squeeze=False)[1].flat
+    for ax, (case, dindices) in zip(axes, arrived.items(), strict=True):
+        arrows = [("x", "op", "", dx), ("op", "y", "", "2, 3, 4"),
+                  ("op", "i", "", dindices), ("y", "L", "", "2, 3, 4")]  # fmt: skip
+        draw_graph(ax, boxes, arrows)
+        ax.set_title(case, loc="left")
+        if "call" in case:
+            ax.axvspan(0.7, 3.35, 0.02, 0.98, fill=False, linestyle=":")
     plt.show()
 
 
