@@ -1,7 +1,7 @@
 """Answers to the exercises of lesson 12: wrong ones with a word of the hint, right ones
 of another form."""
 
-CELLS = 0, 1, 3, 4  # not what the friend tries
+CELLS = 0, 1, 3, 4, 5, 6, 14
 
 PORTABLE = """def choosy(x, ids, segments):
     @tf.function
@@ -51,31 +51,18 @@ def portable(old, new):
     return PORTABLE.replace(old, new)
 
 
-PADDED = (
-    """condition = "{condition}"
-lists = """
-    + "'''{lists}'''"
-    + """
-
-
-def padded_dx(x, ids, y, dy):
-    some = tf.maximum(ids, 0)
-    dx = tf.gather(dy, some) * tf.exp(x - tf.gather(y, some))
-    return {dx}
+NEEDS = """needs = {
+    "a": {"library", "class"},
+    "b": {"library"},
+    "c": {"library"},
+    "d": {"library", "gradient"},
+}
 """
-)
-WHERE = "tf.where(ids < 0, tf.zeros_like(x), dx)"
-LOOP = """
-    for (int64_t i = 0; i < count; ++i) {{
-      {}
-    }}
-"""
-SKIPS = LOOP.format("if (ids(i) >= 0) members[ids(i)].push_back(i);")
-CHECK = "ids(i) >= -1 && ids(i) < segments_"
 
 
-def padded(condition=CHECK, lists=SKIPS, dx=WHERE):
-    return PADDED.format(condition=condition, lists=lists, dx=dx)
+def needs(old, new):
+    assert NEEDS.count(old) == 1, old
+    return NEEDS.replace(old, new)
 
 
 WRONG = {
@@ -94,24 +81,13 @@ WRONG = {
         ("with only", portable("(10 * x, ids)", "(tf.cast(10 * x, 'float32'), ids)")),
     ],
     2: [
-        ("exit code -6", padded(lists=LOOP.format("members[ids(i)].push_back(i);"))),
-        ("does not compile", padded(lists=LOOP.format("if (ids(i) >= 0) members[ids(i)].push"))),
-        ("[-3]: not refused", padded("ids(i) != -2 && ids(i) < segments_", SKIPS)),
-        ("one segment", padded().replace("tf.maximum(ids, 0)", "tf.abs(ids)")),
-        ("segments_", padded("ids(i) >= -1 && ids(i) < 4")),
-        (
-            "dx for ids",
-            padded().replace(
-                "tf.exp(x - tf.gather(y, some))", "tf.exp(x) / tf.exp(tf.gather(y, some))"
-            ),
-        ),
-        ("nan", padded(dx="dx * tf.cast(ids >= 0, x.dtype)")),
-        ("float32", padded(dx="tf.where(ids < 0, tf.zeros_like(x, 'float64'), dx)")),
-        ("dx for ids", padded(dx="dx")),
-        ("dx for ids", padded(dx=WHERE.replace("ids <", "ids <="))),
-        ("dx for ids", padded(dx=WHERE.replace("tf.zeros_like(x)", "x"))),
-        ("dx for ids", padded().replace("tf.gather(dy, some) * ", "")),
-        ("-1", padded().replace("tf.maximum(ids, 0)", "ids")),
+        ("works without 'gradient'", needs('"class"', '"gradient", "class"')),
+        ("Could not locate", needs('"a": {"library", "class"}', '"a": {"library"}')),
+        ("No gradient", needs('"library", "gradient"', '"library"')),
+        ("works without", needs('"c": {"library"}', '"c": {"library", "gradient"}')),
+        ("works without", needs('"b": {"library"}', '"b": {"library", "gradient"}')),
+        ("not registered", needs('"b": {"library"}', '"b": []')),
+        ("the parts are", needs('"b": {"library"}', '"b": {"C++"}')),
     ],
 }
 RIGHT = {
@@ -122,22 +98,8 @@ RIGHT = {
         portable("    @tf.function\n", "").replace("10 * x, ids)", "10 * x, ids) * 1.0"),
     ],
     2: [
-        padded(
-            lists=SKIPS.replace("(i)", "(k)")
-            .replace(" i = ", " k = ")
-            .replace("i < count; ++i", "k < count; ++k")
-            .replace("push_back(i)", "push_back(k)")
-        ),
-        padded(dx="tf.math.multiply_no_nan(dx, tf.cast(ids + 1 > 0, x.dtype))"),
-        """condition = "ids(i) == -1 || (ids(i) >= 0 && ids(i) < segments_)"
-lists = "for (int i = 0; i < count; ++i) if (ids(i) + 1) members[ids(i)].push_back(i);"
-
-
-def padded_dx(x, ids, y, dy):
-    places = tf.where(ids >= 0)
-    some, member = tf.gather_nd(x, places), tf.gather_nd(ids, places)
-    dx = tf.gather(dy, member) * tf.exp(some - tf.gather(y, member))
-    return tf.scatter_nd(places, dx, tf.shape(x, "int64"))
-""",
+        NEEDS,
+        """needs = {"a": "class library", "b": "library", "c": "library",
+         "d": "gradient and library".replace(" and", "")}""",
     ],
 }

@@ -63,7 +63,10 @@ class SegmentLogsumexpOp : public OpKernel {
     const auto ids = ids_tensor.vec<int32_t>();
     const int64_t count = ids.size();
 
-    // Check every id.
+    // Check every id, because each is an index into `members` below: one outside
+    // of it could give a wrong number, or end the process. The shape function
+    // does not see the numbers. Within `work`, it would be too late, and
+    // OP_REQUIRES would return from `work` only.
     for (int64_t i = 0; i < count; ++i) {
       OP_REQUIRES(
           context, ids(i) >= 0 && ids(i) < segments_,
@@ -80,7 +83,8 @@ class SegmentLogsumexpOp : public OpKernel {
                                 0, TensorShape({segments_}), &y_tensor));
     auto y = y_tensor->vec<T>();
 
-    // The work for the outputs from `begin` up to, not including, `end`.
+    // The work for the outputs from `begin` up to, not including, `end`. Each
+    // output is written by one thread only. exp(x - largest) can't overflow.
     auto work = [&](int64_t begin, int64_t end) {
       for (int64_t s = begin; s < end; ++s) {
         T largest = -std::numeric_limits<T>::infinity();
@@ -92,7 +96,9 @@ class SegmentLogsumexpOp : public OpKernel {
       }
     };
     const auto& pool = *context->device()->tensorflow_cpu_worker_threads();
-    const int64_t cycles = 50 * (count / segments_ + 1);  // an output, roughly
+    // Shard lets TensorFlow's threads call `work`, each for a range of outputs.
+    // It takes the ranges the larger, the fewer cycles (roughly) an output costs.
+    const int64_t cycles = 50 * (count / segments_ + 1);
     tensorflow::Shard(pool.num_threads, pool.workers, segments_, cycles, work);
   }
 
