@@ -5,6 +5,7 @@ CELLS = 0, 1, 2, 3, 4, 5, 6, 8, 11  # the others show what fails, and why
 
 NAMED = """
 def my_better_py_func(func, inp, Tout, grad=None):
+    inp = [tf.identity(t) for t in inp]
     op = SimpleNamespace(inputs=inp)
     name = NAME
     REGISTER
@@ -57,6 +58,8 @@ def better(body):
 
 INNER = """
 def my_better_py_func(func, inp, Tout, grad=None):
+    inp = [tf.identity(t) for t in inp]
+
     @tf.custom_gradient
     def run(*inputs):
         y = recipe_2016(func, inputs, Tout, grad)
@@ -138,9 +141,17 @@ WRONG = {
         ("without py_func", HELD),
         ("how many calls of func", named(register=IN_GRAPH).replace("return op.outputs[0]", TWICE)),
         ("has op.outputs[0] a record", INNER),
+        (
+            "in a branch",
+            named(register=IN_GRAPH).replace("    inp = [tf.identity(t) for t in inp]\n", ""),
+        ),
     ],
     2: [
         ("dx of shape (), eager", careful(shape="pass")),
+        (
+            "dx of shape (2,)",
+            careful(shape="dx = tf.ensure_shape(dx, x.shape) if x.shape.rank else dx"),
+        ),
         ("(2, 3)", careful(before="array = array.copy() if array.ndim == 1 else array")),
         ("float64", careful(before='if array.dtype != "float64": array.setflags(write=False)')),
         ("int32", careful(before='if array.dtype != "int32": array.setflags(write=False)')),
