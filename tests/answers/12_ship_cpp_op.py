@@ -55,7 +55,8 @@ NEEDS = """needs = {
     "a": {"library", "class"},
     "b": {"library"},
     "c": {"library"},
-    "d": {"library", "gradient"},
+    "d": {"library", "gradient", "class"},
+    "e": {"library", "gradient"},
 }
 """
 
@@ -81,12 +82,14 @@ WRONG = {
         ("with only", portable("(10 * x, ids)", "(tf.cast(10 * x, 'float32'), ids)")),
     ],
     2: [
-        ("works without 'gradient'", needs('"class"', '"gradient", "class"')),
+        ("works without 'gradient'", needs('"a": {"library", ', '"a": {"gradient", "library", ')),
         ("Could not locate", needs('"a": {"library", "class"}', '"a": {"library"}')),
-        ("No gradient", needs('"library", "gradient"', '"library"')),
+        ("No gradient", needs('"e": {"library", "gradient"}', '"e": {"library"}')),
         ("works without", needs('"c": {"library"}', '"c": {"library", "gradient"}')),
         ("works without", needs('"b": {"library"}', '"b": {"library", "gradient"}')),
         ("not registered", needs('"b": {"library"}', '"b": []')),
+        ("no entry", needs('"library", "gradient", "class"', '"library", "class"')),
+        ("no answer for e", needs('    "e": {"library", "gradient"},\n', "")),
         ("the parts are", needs('"b": {"library"}', '"b": {"C++"}')),
     ],
 }
@@ -100,6 +103,6 @@ RIGHT = {
     2: [
         NEEDS,
         """needs = {"a": "class library", "b": "library", "c": "library",
-         "d": "gradient and library".replace(" and", "")}""",
+         "d": ["class", "gradient", "library"], "e": ("library", "gradient")}""",
     ],
 }

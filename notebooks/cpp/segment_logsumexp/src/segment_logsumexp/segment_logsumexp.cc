@@ -97,7 +97,7 @@ class SegmentLogsumexpOp : public OpKernel {
     };
     const auto& pool = *context->device()->tensorflow_cpu_worker_threads();
     // Shard lets TensorFlow's threads call `work`, each for a range of outputs.
-    // It takes the ranges the larger, the fewer cycles (roughly) an output costs.
+    // The fewer cycles an output costs (a rough guess), the longer the ranges.
     const int64_t cycles = 50 * (count / segments_ + 1);
     tensorflow::Shard(pool.num_threads, pool.workers, segments_, cycles, work);
   }
