@@ -62,19 +62,20 @@ def fastest(functions, x, clock):
 
 
 PATH = """\
-0 0 1  Must TensorFlow's tape or graph (in training, tf.data, a model) go through it?
+0 0 1  Must TensorFlow's tape or graph (in training, tf.data, a model) go \
+through your function?
 0 1.4 no op: plain Python, as in a callback or SciPy's optimizer; \
 tape.gradient takes your gradient as output_gradients=...
-1 0 2  Do TensorFlow's ops lack something, or is a way with them too slow, or too long \
-to write and test?
+1 0 2  Is every way with TensorFlow's ops impossible, too slow, or too much work?
 1 1.4 TensorFlow's ops, perhaps with custom_gradient or a stand-in
-2 0 3  Can the op reach your Python function, and fast enough? (First move loops in.)
-1.75 1.4 C++ op, if Python is out of reach or too slow; then 4 and 5
-2.25 1.4 XLA or TPU: TensorFlow's ops, perhaps an approximation; then 4 and 5
+2 0 3  Can the op reach your Python function, and fast enough? (Move loops \
+into it first.)
+1.75 1.4 C++ op, if Python is out of reach or too slow; gradient: 4 and 5
+2.25 1.4 XLA or TPU: TensorFlow's ops, perhaps an approximation; gradient: 4 and 5
 3 0 4  Should a gradient go through it?
 3 1.4 py_func, no gradient: tf.stop_gradient makes its result a constant
-4 0 5  Is that gradient differentiated again?
-4 1.4 py_func; its grad may call NumPy, by py_func as well
+4 0 5  Is that gradient differentiated again, through the op's inputs?
+4 1.4 py_func; its grad may itself be a py_func
 5 0 py_func, 2nd order: grad made of ops that have gradients (for example itself)"""
 
 
@@ -112,7 +113,8 @@ def draw_table(found):
 
 
 HINTS = """\
-py_func; a: what is a call beside 50 ms? Is the gradient differentiated again?
+py_func; a: what is a call beside 50 ms? Is the gradient differentiated again? (With \
+stateful=False, calls on several GPUs can overlap.)
 TensorFlow's ops; b: what runs on a phone? Which stand-in has the gradient we want?
 no op; c: how often, and does the next step wait for it?
 C++ op; d: who chooses each move? What does a call to Python cost beside 2 µs?
