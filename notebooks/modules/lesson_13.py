@@ -62,11 +62,11 @@ def fastest(functions, x, clock):
 
 
 PATH = """\
-0 0 1  Must TensorFlow's tape or graph (in training, tf.data, a model) go \
-through your function?
+0 0 1  Must TensorFlow's tape or graph (in a training step, tf.data, a saved \
+model) go through your function?
 0 1.4 no op: plain Python, as in a callback or SciPy's optimizer; \
 tape.gradient takes your gradient as output_gradients=...
-1 0 2  Is every way with TensorFlow's ops impossible, too slow, or too much work?
+1 0 2  Do TensorFlow's ops fall short: impossible, too slow, or too much work?
 1 1.4 TensorFlow's ops, perhaps with custom_gradient or a stand-in
 2 0 3  Can the op reach your Python function, and fast enough? (Move loops \
 into it first.)
