@@ -3,7 +3,7 @@
 The idea fits into nine lines, which lesson 09 explains:
 
     def py_func(func, inp, Tout, grad):
-        op = SimpleNamespace(inputs=inp)
+        op = SimpleNamespace(inputs=[tf.identity(t) for t in inp])
 
         def backward(dy):
             return grad(op, dy)
@@ -12,7 +12,7 @@ The idea fits into nine lines, which lesson 09 explains:
         def run(*inputs):
             return tf.numpy_function(func, inputs, Tout), backward
 
-        op.outputs = [run(*inp)]
+        op.outputs = [run(*op.inputs)]
         return op.outputs[0]
 
 `tf.numpy_function` runs `func`, and `tf.custom_gradient` tells TensorFlow of `grad`.

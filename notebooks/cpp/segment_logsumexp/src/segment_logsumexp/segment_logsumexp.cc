@@ -63,10 +63,10 @@ class SegmentLogsumexpOp : public OpKernel {
     const auto ids = ids_tensor.vec<int32_t>();
     const int64_t count = ids.size();
 
-    // Check every id, because each is an index into `members` below: one outside
-    // of it could give a wrong number, or end the process. The shape function
-    // does not see the numbers. Within `work`, it would be too late, and
-    // OP_REQUIRES would return from `work` only.
+    // Check every id, because each is an index into `members` below: one
+    // outside of it could give a wrong number, or end the process. The shape
+    // function does not see the numbers. Within `work`, it would be too late,
+    // and OP_REQUIRES would return from `work` only.
     for (int64_t i = 0; i < count; ++i) {
       OP_REQUIRES(
           context, ids(i) >= 0 && ids(i) < segments_,
