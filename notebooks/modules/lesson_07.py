@@ -25,28 +25,17 @@ VECTORS += [[1, 1 + 1e-15, 1 - 1e-15], [*range(70_000), -1]]  # equal as floats;
 VECTORS += [[-4e30, -2e30], [4e30, 2e30]]  # beyond a first guess such as 0
 
 
-def draw_zero_out(dx="?", arrived=None):
-    """Draw ZeroOut, its outputs and a loss, and what comes back, case by case.
-
-    Args:
-        dx: the gradient for x.
-        arrived: what comes back for the indices, by case; a call gets a dotted frame.
-    """
+def draw_zero_out(frame=False):
+    """Draw ZeroOut, its outputs and a loss; or in a frame, as one op to a tape."""
+    _, ax = plt.subplots(figsize=(8, 2.4))
     boxes = {"x": (0, 0.5, "$x = (5, 6, 7)$"), "op": (1, 0.5, "ZeroOut"),
              "y": (2, 0, "$y = (5, 0, 0)$"), "i": (2.2, 1, "indices = $(0, 1, 2)$"),
              "L": (3, 0, "$L = 10$")}  # fmt: skip
-    if not isinstance(dx, str):
-        dx = ", ".join(f"{number:g}" for number in dx.numpy())
-    arrived = arrived or {"": "?"}
-    rows = len(arrived)
-    axes = plt.subplots(rows, figsize=(8, 2.4 * rows), squeeze=False)[1].flat
-    for ax, (case, dindices) in zip(axes, arrived.items(), strict=True):
-        arrows = [("x", "op", "", dx), ("op", "y", "", "2, 3, 4"),
-                  ("op", "i", "", dindices), ("y", "L", "", "2, 3, 4")]  # fmt: skip
-        draw_graph(ax, boxes, arrows)
-        ax.set_title(case, loc="left")
-        if "call" in case:
-            ax.axvspan(0.7, 3.35, 0.02, 0.98, fill=False, linestyle=":")
+    arrows = [("x", "op", "", "?"), ("op", "y", "", "2, 3, 4"),
+              ("op", "i", "", "?"), ("y", "L", "", "2, 3, 4")]  # fmt: skip
+    draw_graph(ax, boxes, arrows)
+    if frame:
+        ax.axvspan(0.7, 3.35, 0.02, 0.98, fill=False, linestyle=":")
     plt.show()
 
 
@@ -54,7 +43,9 @@ def dx_of_extremes(grad):
     """From (x, dvalues, dplaces) to dx; in a graph for an x of any length."""
 
     def dx(x, dvalues, dplaces):
-        x, dvalues = tf.boolean_mask(x, x == x), tf.convert_to_tensor(dvalues)
+        x = tf.boolean_mask(x, x == x)
+        if not isinstance(dvalues, tf.IndexedSlices):
+            dvalues = tf.convert_to_tensor(dvalues)
         places = tf.cast([tf.argmin(x), tf.argmax(x)], tf.int32)
         parts = {"inputs": [x], "outputs": [tf.gather(x, places), places]}
         op = type("Op", (), {**parts, "get_attr": {"T": x.dtype}.get})()  # has a hash

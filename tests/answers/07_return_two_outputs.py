@@ -76,7 +76,9 @@ def grad(*lines, arguments="op, dvalues, dplaces"):
     )
 
 
-HOT = "hot = tf.one_hot(places, tf.size(x), dtype=x.dtype)"
+DENSE = "dvalues = tf.convert_to_tensor(dvalues)"
+ONES = "hot = tf.one_hot(places, tf.size(x), dtype=x.dtype)"
+HOT = f"{DENSE}; {ONES}"
 SUM = "return dvalues[0] * hot[0] + dvalues[1] * hot[1]"
 CASES = ["cond, eager", "cond, graph", "call, eager", "recomputed, graph"]
 
@@ -125,6 +127,7 @@ WRONG = {
         ("long x", grad(HOT, SUM + " + 0 * x")),
         ("long x", grad("hot = tf.one_hot(places, 16, dtype=x.dtype)[:, :tf.size(x)]", SUM)),
         ("length of x", grad("hot = tf.one_hot(places, x.shape[0], dtype=x.dtype)", SUM)),
+        ("from a tf.gather", grad(ONES, SUM)),
         ("float32", grad("hot = tf.one_hot(places, tf.size(x), dtype=tf.float64)", SUM)),
     ],
     3: [
@@ -157,17 +160,18 @@ WRONG = {
 RIGHT = {
     1: [table("['zeros', None, None, 'zeros']"), table("'Zeros none None zero'.split()")],
     2: [
-        grad("return tf.scatter_nd(places[:, None], dvalues, tf.shape(x))"),
-        grad("return tf.IndexedSlices(dvalues, places, tf.shape(x))"),
+        grad(DENSE, "return tf.scatter_nd(places[:, None], dvalues, tf.shape(x))"),
+        grad(DENSE, "return tf.IndexedSlices(dvalues, places, tf.shape(x))"),
         "@tf.function\n" + grad(HOT, SUM),
         grad(
+            DENSE,
             "k = tf.range(tf.size(x), dtype=tf.int64)",
             "low = tf.where(k == tf.argmin(x), dvalues[0], 0)",
             "return [low + tf.where(k == tf.argmax(x), dvalues[1], 0)]",
         ),
         grad(
             "hot = tf.one_hot(places, tf.size(x), dtype=op.get_attr('T'))",
-            "return tf.linalg.matvec(hot, dys[0], True)",
+            "return tf.linalg.matvec(hot, tf.convert_to_tensor(dys[0]), True)",
             arguments="op, *dys",
         ),
     ],
