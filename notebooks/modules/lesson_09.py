@@ -18,7 +18,7 @@ TASKS = {"PyFunc": "calls NumPy", "IdentityN": "passes y and x on"}
 OURS = {"boxstyle": "round,pad=0.6", "facecolor": "#fde0c5", "linestyle": "--"}
 OTHER = {"boxstyle": "round,pad=0.6", "facecolor": "#d6e6f4"}
 LABELS = {"PyFunc": (0.25, 0.26), "IdentityN": (0.62, 0.12)}
-PRIVATE = r"tensorflow\.python|(record_operation|stop_recording|py_func)$"
+PRIVATE = r"tensorflow\.python|(record_operation|py_func)$"
 
 
 def outcome(f, *arguments):
@@ -77,10 +77,12 @@ def draw_way(ax, title, f, x):
     """The nodes of f, or of its map; dashed: where they lead dy. A tape finds dx."""
     dx = outcome(gradient, tf.function(f), x)
     names = {node.op: name for node, name in gradient_names(f, x)}
+    tasks = {node.op: TASKS[node.op] + ", in a loop" * ("while" in node.name)
+             for node, _ in gradient_names(f, x)}  # fmt: skip
     nodes = sorted(names)  # in the order of the way back
     ours = [node for node in nodes if names[node] != "no gradient name"]
     back = nodes[: nodes.index(ours[0]) + 1] if ours else nodes
-    texts = {node: f"{node}\n{TASKS[node]}\n{names[node]}" for node in nodes}
+    texts = {node: f"{node}\n{tasks[node]}\n{names[node]}" for node in nodes}
     texts |= {"x": f"x\n\ndx = {dx}", "y": "y\n\ndy = 1"}
     boxes = {}
     for place in sorted(texts, key=PLACES.get):

@@ -181,6 +181,7 @@ WRONG = {
         # refuses too much
         ("another shape", careful(after="assert y.shape == array.shape")),
         ("float32, shape (3,)", careful(before="array = array.astype(float)")),
+        ("integer x", careful(before="array = array.astype(Tout.as_numpy_dtype)")),
         ("shape ()", careful(before="array = np.atleast_1d(array).copy()")),
         ("int32", careful(before='array.setflags(write=array.dtype.kind != "f")')),
         ("refuse one that makes no mistake", careful(after="array.setflags(write=True)")),
