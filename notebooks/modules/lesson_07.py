@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 import os
+import re
 import signal
 import tempfile
 import zlib
@@ -25,16 +26,24 @@ VECTORS += [[1, 1 + 1e-15, 1 - 1e-15], [*range(70_000), -1]]  # equal as floats;
 VECTORS += [[-4e30, -2e30], [4e30, 2e30]]  # beyond a first guess such as 0
 
 
-def draw_zero_out(frame=False):
-    """Draw ZeroOut, its outputs and a loss; or in a frame, as one op to a tape."""
-    _, ax = plt.subplots(figsize=(8, 2.4))
+def draw_zero_out(dxs=("?",), arrived=("?",)):
+    """Draw ZeroOut, its outputs and a loss, and what comes back: dx, and for indices.
+
+    The second of two is drawn in a frame, as one op to a tape.
+    """
     boxes = {"x": (0, 0.5, "$x = (5, 6, 7)$"), "op": (1, 0.5, "ZeroOut"),
              "y": (2, 0, "$y = (5, 0, 0)$"), "i": (2.2, 1, "indices = $(0, 1, 2)$"),
              "L": (3, 0, "$L = 10$")}  # fmt: skip
-    arrows = [("x", "op", "", "?"), ("op", "y", "", "2, 3, 4"),
-              ("op", "i", "", "?"), ("y", "L", "", "2, 3, 4")]  # fmt: skip
-    draw_graph(ax, boxes, arrows)
-    if frame:
+    rows = len(dxs)
+    axes = plt.subplots(rows, figsize=(8, 2.4 * rows), squeeze=False)[1].flat
+    for ax, *back in zip(axes, dxs, arrived, strict=True):
+        dx, dindices = (", ".join(re.findall(r"\w+|\?", str(one))) for one in back)
+        arrows = [("x", "op", "", dx), ("op", "y", "", "2, 3, 4"),
+                  ("op", "i", "", dindices), ("y", "L", "", "2, 3, 4")]  # fmt: skip
+        draw_graph(ax, boxes, arrows)
+    if rows > 1:
+        axes[0].set_title("the loss itself", loc="left")
+        ax.set_title("in a call (dotted): one op to the tape", loc="left")
         ax.axvspan(0.7, 3.35, 0.02, 0.98, fill=False, linestyle=":")
     plt.show()
 
@@ -75,11 +84,16 @@ def fault_of_extremes(code):
     """What is wrong with the op Extremes, whose C++ code this is; else True."""
     if "set_output" not in str(code):
         return "the shape function sets no output yet"
+    connection, doing = start(try_extremes, code)[1], ""
     try:
-        return start(try_extremes, code)[1].recv()
+        while isinstance(said := connection.recv(), tuple):
+            [doing] = said
+        return said
     except EOFError:
-        return ("it crashes, or takes 20 s: are length 0 and rank 2 refused? is an "
-                "index out of range? is vec<…> of the output's dtype?")  # fmt: skip
+        return (
+            f"it crashes, or takes 20 s, at x {doing}: is it refused if it should "
+            "be? is an index out of range? is vec<…> of the right dtype?"
+        )
 
 
 def try_extremes(connection, code):
@@ -87,25 +101,30 @@ def try_extremes(connection, code):
     try:
         extremes = load_extremes(code).extremes
         signal.alarm(20)  # ends C++ code, too
-        connection.send(first_fault(extremes))
+        connection.send(first_fault(extremes, lambda doing: connection.send((doing,))))
     except Exception as error:
         connection.send(str(error))
 
 
-def first_fault(extremes):
-    """The first thing that is wrong with the op; True if there is nothing."""
+def first_fault(extremes, at):
+    """The first thing that is wrong with the op; True if there is nothing.
+
+    `at` is told, before each try, which x it has.
+    """
     for dtype, numbers in itertools.product(["float64", "float32"], VECTORS):
         a, x = np.array(numbers, dtype), tf.constant(numbers, dtype)
         places = [int(a.argmin()), int(a.argmax())]
+        more = " …" * (len(numbers) > 4)
+        at(f"= {numbers[:4]}{more} in {dtype}")
         right = [a[places].tolist(), places]
         try:
             found = [y.numpy().tolist() for y in extremes(x)]
         except tf.errors.OpError as error:
             found = error.message.split("}} ")[-1]
         if found != right:
-            more = " …" * (len(numbers) > 4)
             return f"x = {numbers[:4]}{more} in {dtype}: {found} instead of {right}"
     for shape in (2, 3), (1, 3), (3, 1), (2, 2, 2), (0,), ():
+        at(f"of shape {shape}")
         with contextlib.suppress(tf.errors.OpError):
             extremes(tf.ones(shape))
             return f"the kernel takes an input of shape {shape}"
@@ -120,6 +139,7 @@ def first_fault(extremes):
                 found = "an error"
         if found != right:
             return f"the interface: x of {shape} gives {found} instead of {right}"
+    at("of a million numbers, in several threads")
     up = tf.range(1e6)
     lows = ThreadPool(4).map(lambda x: int(extremes(x).places[0]), [up, -up] * 60)
     return lows == [0, 999_999] * 60 or "in several threads: what is kept in between?"

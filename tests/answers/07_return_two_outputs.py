@@ -128,6 +128,7 @@ WRONG = {
         ("long x", grad("hot = tf.one_hot(places, 16, dtype=x.dtype)[:, :tf.size(x)]", SUM)),
         ("length of x", grad("hot = tf.one_hot(places, x.shape[0], dtype=x.dtype)", SUM)),
         ("from a tf.gather", grad(ONES, SUM)),
+        ("from a tf.gather", grad("dvalues = getattr(dvalues, 'values', dvalues)", ONES, SUM)),
         ("float32", grad("hot = tf.one_hot(places, tf.size(x), dtype=tf.float64)", SUM)),
     ],
     3: [
@@ -143,7 +144,7 @@ WRONG = {
             "the kernel takes an input of shape (1, 3)",
             filled(("x.vec", "x.flat"), ("x.dims() == 1", "(x.dims() == 1 || x.dim_size(0) == 1)")),
         ),
-        ("length 0", filled((" && x.NumElements() > 0", ""))),
+        ("shape (0,)", filled((" && x.NumElements() > 0", ""))),
         ("int64", filled(("int32_t", "int64_t")).replace("places: int32", "places: int64")),
         ("x = [-inf, -inf]", filled(("high = numbers(0)", "high = -1e308"), ("i = 1", "i = 0"))),
         (
