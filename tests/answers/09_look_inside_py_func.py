@@ -160,6 +160,7 @@ WRONG = {
         # a writer may return a copy, and keep the sum
         ("swaps_two", careful("pass", raise_if("y is array"))),
         ("swaps_two", careful("old = array.sum()", raise_if("array.sum() != old"))),
+        ("adds_little", careful("old = +array", raise_if("not np.allclose(array, old)"))),
         # shapes of shapes are broadcast, and an empty one is equal to all
         ("()", careful(shape="tf.debugging.assert_equal(tf.shape(dx), tf.shape(x))")),
         # hides it
