@@ -80,6 +80,7 @@ def judge_choosy(f, library):
         gives(found, [], right, task, 1e-9, False),
         holds(lambda: not fails(*error, tf.function(f), x, -ids, 7), ours),
         gradient_right(lambda x: f(x, ids[4:], 2), [np.float32(x[:3])], FEW),
+        holds(lambda: f(np.float32(x), ids, 7).dtype == "float32", "dtype of y"),
         seconds=100,
     )
 

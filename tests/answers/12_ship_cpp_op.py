@@ -80,6 +80,7 @@ WRONG = {
         ("with only", WHOLE.replace("gather(10 * dy", "gather(dy")),
         ("with only", portable("(x - tf.gather(y, ids))", "(x) / tf.exp(tf.gather(y, ids))")),
         ("with only", portable("(10 * x, ids)", "(tf.cast(10 * x, 'float32'), ids)")),
+        ("dtype of y", portable("(10 * x, ids)", "(tf.cast(10 * x, 'float64'), ids)")),
     ],
     2: [
         ("works without 'gradient'", needs('"a": {"library", ', '"a": {"gradient", "library", ')),
