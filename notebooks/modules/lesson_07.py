@@ -61,6 +61,8 @@ def dx_of_extremes(grad):
         found = tf.nest.flatten(grad(op, dvalues, dplaces))
         if len(found) != 1:
             raise ValueError(f"{len(found)} gradients for one input")
+        if isinstance(found[0], tf.IndexedSlices):
+            raise TypeError("a sparse dx may fail in a call: make it dense")
         return tf.convert_to_tensor(found[0], x.dtype)
 
     return dx

@@ -129,6 +129,7 @@ WRONG = {
         ("length of x", grad("hot = tf.one_hot(places, x.shape[0], dtype=x.dtype)", SUM)),
         ("from a tf.gather", grad(ONES, SUM)),
         ("from a tf.gather", grad("dvalues = getattr(dvalues, 'values', dvalues)", ONES, SUM)),
+        ("a sparse dx", grad(DENSE, "return tf.IndexedSlices(dvalues, places, tf.shape(x))")),
         ("float32", grad("hot = tf.one_hot(places, tf.size(x), dtype=tf.float64)", SUM)),
     ],
     3: [
@@ -162,7 +163,6 @@ RIGHT = {
     1: [table("['zeros', None, None, 'zeros']"), table("'Zeros none None zero'.split()")],
     2: [
         grad(DENSE, "return tf.scatter_nd(places[:, None], dvalues, tf.shape(x))"),
-        grad(DENSE, "return tf.IndexedSlices(dvalues, places, tf.shape(x))"),
         "@tf.function\n" + grad(HOT, SUM),
         grad(
             DENSE,
