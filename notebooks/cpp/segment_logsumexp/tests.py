@@ -1,5 +1,8 @@
 """Tests of the installed package: python -m pytest tests.py"""
 
+import subprocess
+import sys
+
 import keras
 import numpy as np
 import pytest
@@ -8,6 +11,17 @@ from segment_logsumexp import SegmentLogsumexp, segment_logsumexp
 
 X = np.log([1.0, 3.0, 5.0, 7.0])
 IDS = np.int32([2, 0, 2, 2])  # unsorted, and nothing in segment 1
+FRIEND = """
+import sys
+import numpy as np
+import tensorflow as tf
+import segment_logsumexp
+
+x, ids = tf.Variable(np.log([1.0, 3.0])), tf.constant([0, 0])
+with tf.GradientTape() as tape:
+    y = tf.saved_model.load(sys.argv[1]).call(x, ids)
+print(tape.gradient(y, x).numpy())
+"""
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -50,3 +64,13 @@ def test_layer_is_saved_and_loaded(tmp_path):
     model.save(tmp_path / "model.keras")
     loaded = keras.saving.load_model(tmp_path / "model.keras")
     np.testing.assert_array_equal(loaded([X, IDS]), model([X, IDS]))
+
+
+def test_saved_model_has_its_gradient_in_a_new_process(tmp_path):
+    model = tf.Module()
+    specs = tf.TensorSpec([None], tf.float64), tf.TensorSpec([None], tf.int32)
+    model.call = tf.function(lambda x, ids: segment_logsumexp(x, ids, 1), specs)
+    tf.saved_model.save(model, tmp_path)
+    friend = [sys.executable, "-c", FRIEND, tmp_path]
+    dx = subprocess.run(friend, check=True, stdout=subprocess.PIPE, text=True).stdout
+    assert dx.strip() == "[0.25 0.75]"
