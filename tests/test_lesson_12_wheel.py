@@ -55,7 +55,7 @@ def test_its_own_tests_pass_where_it_is_installed(installed):
     python, own = installed
     tests = ROOT / "notebooks" / "cpp" / NAME / "tests.py"
     said = run(python, "-m", "pytest", "-q", tests, cwd=own)
-    assert "9 passed" in said
+    assert "10 passed" in said
 
 
 def test_ends_of_the_range_and_both_formats_of_models(installed):

@@ -62,7 +62,7 @@ def dx_of_extremes(grad):
         if len(found) != 1:
             raise ValueError(f"{len(found)} gradients for one input")
         if isinstance(found[0], tf.IndexedSlices):
-            raise TypeError("a sparse dx may fail in a call: make it dense")
+            raise TypeError("a sparse dx: return a plain tensor")
         return tf.convert_to_tensor(found[0], x.dtype)
 
     return dx

@@ -16,8 +16,11 @@ def attempt(connection, program, calls, folder):
             said = eval(call, names)
         except Exception as error:  # its essential words
             said = re.sub(r"\x1b\[\d*m", "", str(error))  # Keras writes in bold
-            start = r"encountered:\s|unavailable>\n|Tensor; |\.call\(\)\.\s+"
+            start = r"encountered:\s+|unavailable>\n|Tensor; |\.call\(\)\.\s+"
             said = re.split(start, said)[-1]
-            said = re.split(r"\. |\n| in binary| for operation| '| \(I", said)[0]
+            said = re.split(
+                r"\. |\n| in binary| for operation|(?<=class) '|(?<=registered) '| \(I",
+                said,
+            )[0]
         found.append(said)
     connection.send(found)
