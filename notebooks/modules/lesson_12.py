@@ -19,7 +19,7 @@ from .quiet import quietly
 
 load_early("keras")
 CPP = Path(__file__).resolve().parents[1] / "cpp"
-FEW = "float32, segments = 2:"
+FEW = "is segments used? float32, segments = 2:"
 FRIEND = """
 import tensorflow as tf
 tf.load_op_library({!r})
@@ -75,7 +75,7 @@ def judge_choosy(f, library):
             return in_new_process(FRIEND.format(str(library)), [call], folder)[0]
 
     error, ours = (tf.errors.OpError, "not in 0 to"), "ids below 0: is y from our op?"
-    task = "y, then dx, with only the library; a tf.gather follows:"
+    task = "y, then dx, with only the library; what makes dy plain after tf.gather?"
     judge(
         gives(found, [], right, task, 1e-9, False),
         holds(lambda: not fails(*error, tf.function(f), x, -ids, 7), ours),
