@@ -5,7 +5,8 @@ HEAD = """extremes = '''
 REGISTER_OP("Extremes")
     .Attr("T: {float, double}")
     .Input("x: T")
-    .Output("values: T")
+    .Output("low: T")
+    .Output("high: T")
     .Output("places: int32")
 """
 REFUSED = """
@@ -13,10 +14,10 @@ REFUSED = """
                 absl::InvalidArgumentError("Extremes expects a vector"));
 """
 ALLOCATED = """
-    Tensor* values = nullptr;
-    Tensor* places = nullptr;
-    OP_REQUIRES_OK(context, context->allocate_output(0, TensorShape({2}), &values));
-    OP_REQUIRES_OK(context, context->allocate_output(1, TensorShape({2}), &places));
+    Tensor *low_output, *high_output, *places;
+    OP_REQUIRES_OK(context, context->allocate_output(0, TensorShape({}), &low_output));
+    OP_REQUIRES_OK(context, context->allocate_output(1, TensorShape({}), &high_output));
+    OP_REQUIRES_OK(context, context->allocate_output(2, TensorShape({2}), &places));
 """
 FILLED = """
     const auto numbers = x.vec<T>();
@@ -26,16 +27,17 @@ FILLED = """
       if (numbers(i) < low) low = numbers(a = i);
       if (numbers(i) > high) high = numbers(b = i);
     }
-    values->vec<T>()(0) = low;
-    values->vec<T>()(1) = high;
+    low_output->scalar<T>()() = low;
+    high_output->scalar<T>()() = high;
     places->vec<int32_t>()(0) = a;
     places->vec<int32_t>()(1) = b;
 """
 VECTORS = """
       ShapeHandle vector;
       TF_RETURN_IF_ERROR(c->WithRank(c->input(0), 1, &vector));
-      c->set_output(0, c->Vector(2));
-      c->set_output(1, c->Vector(2));
+      c->set_output(0, c->Scalar());
+      c->set_output(1, c->Scalar());
+      c->set_output(2, c->Vector(2));
 """
 
 
@@ -66,20 +68,18 @@ def filled(*changes):
     return op(compute=compute)
 
 
-def grad(*lines, arguments="op, dvalues, dplaces"):
+def grad(*lines, arguments="op, dlow, dhigh, dplaces"):
     return "\n    ".join(
         [
             f"def extremes_grad({arguments}):",
-            "x, (values, places) = op.inputs[0], op.outputs",
+            "x, (low, high, places) = op.inputs[0], op.outputs",
             *lines,
         ]
     )
 
 
-DENSE = "dvalues = tf.convert_to_tensor(dvalues)"
-ONES = "hot = tf.one_hot(places, tf.size(x), dtype=x.dtype)"
-HOT = f"{DENSE}; {ONES}"
-SUM = "return dvalues[0] * hot[0] + dvalues[1] * hot[1]"
+HOT = "hot = tf.one_hot(places, tf.size(x), dtype=x.dtype)"
+SUM = "return dlow * hot[0] + dhigh * hot[1]"
 CASES = ["cond, eager", "cond, graph", "call, eager", "recomputed, graph"]
 
 
@@ -97,48 +97,46 @@ WRONG = {
         ("what is dplaces", grad(HOT, SUM + " + 0 * tf.cast(dplaces[0], x.dtype)")),
         (
             "dplaces = (3, 8)",
-            grad(HOT, "if dplaces is not None: dvalues += tf.cast(dplaces, x.dtype)", SUM),
+            grad(HOT, "if dplaces is not None: dlow += tf.cast(dplaces[0], x.dtype)", SUM),
         ),
         (
             "x = (5, 1, 5, 1)",
-            grad(
-                "low = tf.where(x == values[0], dvalues[0], 0)",
-                "return low + tf.where(x == values[1], dvalues[1], 0)",
-            ),
+            grad("dx = tf.where(x == low, dlow, 0)", "return dx + tf.where(x == high, dhigh, 0)"),
         ),
         (
             "x = (7)",
             grad(
                 "k = tf.range(tf.size(x))",
-                "low = tf.where(k == places[0], dvalues[0], 0)",
-                "return tf.where(k == places[1], dvalues[1], low)",
+                "dx = tf.where(k == places[0], dlow, 0)",
+                "return tf.where(k == places[1], dhigh, dx)",
             ),
         ),
-        ("x = (4, 1, 3)", grad(HOT, "return dvalues[1] * hot[0] + dvalues[0] * hot[1]")),
+        ("x = (4, 1, 3)", grad(HOT, "return dhigh * hot[0] + dlow * hot[1]")),
         (
             "x = (5, 5, 5)",
             grad(
                 HOT,
-                "same = tf.fill([tf.size(x)], dvalues[0] + dvalues[1])",
-                f"return tf.where(values[0] == values[1], same, {SUM[7:]})",
+                "same = tf.fill([tf.size(x)], dlow + dhigh)",
+                f"return tf.where(low == high, same, {SUM[7:]})",
             ),
         ),
         ("2 gradients for one input", grad(HOT, SUM + ", None")),
         ("long x", grad(HOT, SUM + " + 0 * x")),
         ("long x", grad("hot = tf.one_hot(places, 16, dtype=x.dtype)[:, :tf.size(x)]", SUM)),
         ("length of x", grad("hot = tf.one_hot(places, x.shape[0], dtype=x.dtype)", SUM)),
-        ("from a tf.gather", grad(ONES, SUM)),
-        ("from a tf.gather", grad("dvalues = getattr(dvalues, 'values', dvalues)", ONES, SUM)),
-        ("a sparse dx", grad(DENSE, "return tf.IndexedSlices(dvalues, places, tf.shape(x))")),
+        (
+            "a sparse dx",
+            grad("return tf.IndexedSlices(tf.stack([dlow, dhigh]), places, tf.shape(x))"),
+        ),
         ("float32", grad("hot = tf.one_hot(places, tf.size(x), dtype=tf.float64)", SUM)),
     ],
     3: [
         (
-            "x of (3,) gives (3,) float64 and (3,) int32 instead of",
+            "x of (3,) gives () float64 and () float64 and (3,) int32 instead of",
             op(shapes=VECTORS.replace("c->Vector(2)", "vector")),
         ),
         (
-            "x of (2, 2, 2) gives (2,) float64 and (2,) int32 instead of an error",
+            "x of (2, 2, 2) gives () float64 and () float64 and (2,) int32 instead of an error",
             op(shapes=VECTORS.replace("TF_", "if (c->Rank(c->input(0)) < 3) TF_")),
         ),
         (
@@ -152,7 +150,7 @@ WRONG = {
             "x = [-4e+30, -2e+30]",
             filled(
                 *[("high = numbers(0)", "high = 0"), ("i = 1", "i = 0")],
-                ("(1) = high", "(1) = numbers(b)"),
+                ("()() = high", "()() = numbers(b)"),
             ),
         ),
         ("x = [0.1, 0.3, 0.3, 0.1]", filled(("> high", ">= high"))),
@@ -162,17 +160,16 @@ WRONG = {
 RIGHT = {
     1: [table("['zeros', None, None, 'zeros']"), table("'Zeros none None zero'.split()")],
     2: [
-        grad(DENSE, "return tf.scatter_nd(places[:, None], dvalues, tf.shape(x))"),
+        grad("return tf.scatter_nd(places[:, None], [dlow, dhigh], tf.shape(x))"),
         "@tf.function\n" + grad(HOT, SUM),
         grad(
-            DENSE,
             "k = tf.range(tf.size(x), dtype=tf.int64)",
-            "low = tf.where(k == tf.argmin(x), dvalues[0], 0)",
-            "return [low + tf.where(k == tf.argmax(x), dvalues[1], 0)]",
+            "dx = tf.where(k == tf.argmin(x), dlow, 0)",
+            "return [dx + tf.where(k == tf.argmax(x), dhigh, 0)]",
         ),
         grad(
             "hot = tf.one_hot(places, tf.size(x), dtype=op.get_attr('T'))",
-            "return tf.linalg.matvec(hot, tf.convert_to_tensor(dys[0]), True)",
+            "return tf.linalg.matvec(hot, tf.stack(dys[:2]), True)",
             arguments="op, *dys",
         ),
     ],
@@ -182,7 +179,8 @@ RIGHT = {
       tensorflow::shape_inference::ShapeHandle unused;
       auto status = c->WithRank(c->input(0), 1, &unused);
       if (!status.ok()) return status;
-      for (int i : {0, 1}) c->set_output(i, c->MakeShape({2}));
+      for (int i : {0, 1}) c->set_output(i, c->MakeShape({}));
+      c->set_output(2, c->MakeShape({2}));
 """,
             compute=REFUSED
             + """
@@ -194,11 +192,12 @@ RIGHT = {
     };
     auto a = std::min_element(order.begin(), order.end(), less);
     auto b = std::max_element(order.begin(), order.end(), less);
-    Tensor *y = nullptr, *k = nullptr;
-    OP_REQUIRES_OK(context, context->allocate_output("values", {2}, &y));
-    OP_REQUIRES_OK(context, context->allocate_output("places", TensorShape({2}), &k));
-    y->flat<T>().data()[0] = numbers[*a];
-    y->flat<T>()(1) = numbers[*b];
+    Tensor *low = nullptr, *high = nullptr, *k = nullptr;
+    OP_REQUIRES_OK(context, context->allocate_output("low", TensorShape({}), &low));
+    OP_REQUIRES_OK(context, context->allocate_output(1, TensorShape(), &high));
+    OP_REQUIRES_OK(context, context->allocate_output("places", {2}, &k));
+    low->flat<T>().data()[0] = numbers[*a];
+    high->flat<T>()(0) = numbers[*b];
     k->flat<tensorflow::int32>()(0) = *a;
     k->vec<int>()(1) = *b;
 """,
