@@ -80,7 +80,8 @@ def py_func(func, inp, Tout, stateful=True, name=None, grad=None):
         name: name of the op; by default that of `func`.
         grad: `grad(op, *dys)` gets the op (`op.inputs`, `op.outputs`: tensors;
             `op.name`) and one upstream gradient dy for each output, of its shape
-            and dtype, zeros where nobody uses it. Returns the vector-Jacobian
+            and dtype, zeros where nobody uses it. Takes its tensors from `op`,
+            for `tf.vectorized_map` maps no others. Returns the vector-Jacobian
             product: for each input a gradient of its shape, or None. Made of
             TensorFlow ops or other `py_func`s it can be differentiated again.
 

@@ -19,7 +19,7 @@ from .quiet import quietly
 
 load_early("keras")
 CPP = Path(__file__).resolve().parents[1] / "cpp"
-FEW = "is segments used? float32, segments = 2:"
+FEW = "is segments used? dtype? float32, segments = 2:"
 FRIEND = """
 import tensorflow as tf
 tf.load_op_library({!r})
@@ -81,6 +81,7 @@ def judge_choosy(f, library):
         holds(lambda: not fails(*error, tf.function(f), x, -ids, 7), ours),
         gradient_right(lambda x: f(x, ids[4:], 2), [np.float32(x[:3])], FEW),
         holds(lambda: f(np.float32(x), ids, 7).dtype == "float32", "dtype of y"),
+        gives(lambda: f(x, ids, 7)[3], [], -np.inf, "y of an empty segment"),
         seconds=100,
     )
 

@@ -80,6 +80,12 @@ WRONG = {
         ("with only", WHOLE.replace("gather(10 * dy", "gather(dy")),
         ("with only", portable("(x - tf.gather(y, ids))", "(x) / tf.exp(tf.gather(y, ids))")),
         ("with only", portable("(10 * x, ids)", "(tf.cast(10 * x, 'float32'), ids)")),
+        (
+            "empty segment",
+            portable(
+                "return log_sums(10 * x, ids)", "return tf.maximum(log_sums(10 * x, ids), -1e9)"
+            ),
+        ),
         ("dtype of y", portable("(10 * x, ids)", "(tf.cast(10 * x, 'float64'), ids)")),
     ],
     2: [
