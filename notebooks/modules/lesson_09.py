@@ -76,9 +76,10 @@ def public_names_only(make):
 def draw_way(ax, title, f, x):
     """The nodes of f, or of its map; dashed: where they lead dy. A tape finds dx."""
     dx = outcome(gradient, tf.function(f), x)
-    names = {node.op: name for node, name in gradient_names(f, x)}
+    found = gradient_names(f, x)
+    names = {node.op: name for node, name in found}
     tasks = {node.op: TASKS[node.op] + ", in a loop" * ("while" in node.name)
-             for node, _ in gradient_names(f, x)}  # fmt: skip
+             for node, _ in found}  # fmt: skip
     nodes = sorted(names)  # in the order of the way back
     ours = [node for node in nodes if names[node] != "no gradient name"]
     back = nodes[: nodes.index(ours[0]) + 1] if ours else nodes

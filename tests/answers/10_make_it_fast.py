@@ -125,6 +125,12 @@ WRONG = {
         ("an integer", WHOLE + CALL_WHOLE.format("x, tf.cast(n, x.dtype)")),
         ("where x ends", DESCEND.format("tf.reduce_max(dx) >= limit")),
         ("so is the limit", DESCEND.format("tf.reduce_max(tf.abs(dx)) > limit")),
+        (
+            "slope is -0.5",
+            DESCEND.format("(tf.reduce_max(dx) >= limit) | (tf.reduce_min(dx) < -limit)"),
+        ),
+        ("dtype of x", WHOLE + CALL_WHOLE.format("tf.cast(x, 'float32'), n")),
+        ("ends up in float64", DESCEND.format(GOES_ON).replace("0.1 *", "tf.cast(0.1, x.dtype) *")),
         # a step before it asks
         (
             "no step",
