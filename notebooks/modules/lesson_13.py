@@ -76,7 +76,7 @@ into it first.)
 3 1.4 py_func, no gradient: tf.stop_gradient makes its result a constant
 4 0 5  Is that gradient differentiated again, through the op's inputs?
 4 1.4 py_func; its grad may itself be a py_func
-5 0 py_func, 2nd order: grad made of ops that have gradients (for example itself)"""
+5 0 py_func, 2nd order: grad built from ops that have gradients (for example itself)"""
 
 
 def draw_path():
