@@ -28,7 +28,8 @@ def outcome(f, *arguments):
             return str(np.asarray(f(*arguments)).tolist()).split("\n")[0]
     except Exception as error:
         where = r"(?s)^Graph.*?Error: |^\{\{.*?\}\} |ValueError: "
-        said = re.sub(where, "", str(error)).split("\n")[0]
+        text = str(error).removeprefix("in user code:").strip() or type(error).__name__
+        said = re.sub(where, "", text).split("\n")[0]
         return textwrap.indent(textwrap.fill(f"error: {said}", 63), " " * 25)[25:]
 
 
