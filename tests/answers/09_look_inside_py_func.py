@@ -183,15 +183,16 @@ WRONG = {
         ("another shape", careful(shape="dx = tf.ensure_shape(dx, dy.shape)")),
         # in a graph the shape of dx may be unknown
         ("may be unknown", careful(shape=raise_if("dx.shape != x.shape"))),
-        ("makes no mistake", careful(shape="dx = tf.stop_gradient(tf.ensure_shape(dx, x.shape))")),
+        ("op is correct", careful(shape="dx = tf.stop_gradient(tf.ensure_shape(dx, x.shape))")),
+        ("float32, after", careful(shape="dx = tf.cast(tf.ensure_shape(dx, x.shape), 'float64')")),
         ("op.outputs", careful().replace("= grad(op", "= grad(SimpleNamespace(inputs=[x])")),
         # refuses too much
         ("another shape", careful(after="assert y.shape == array.shape")),
-        ("float32, shape (3,)", careful(before="array = array.astype(float)")),
+        ("float32", careful(before="array = array.astype(float)")),
         ("integer x", careful(before="array = array.astype(Tout.as_numpy_dtype)")),
         ("shape ()", careful(before="array = np.atleast_1d(array).copy()")),
         ("int32", careful(before='array.setflags(write=array.dtype.kind != "f")')),
-        ("refuse one that makes no mistake", careful(after="array.setflags(write=True)")),
+        ("refuse a correct one", careful(after="array.setflags(write=True)")),
     ],
 }
 
