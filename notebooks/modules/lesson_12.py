@@ -73,7 +73,8 @@ def judge_choosy(f, library):
             tf.saved_model.save(model, folder)
             [said] = in_new_process(FRIEND.format(str(library)), [call], folder)
         if isinstance(said, str):
-            more = ": what makes dy plain after tf.gather?" * ("Slices" in said)
+            what = ": what turns dy into a plain tensor after tf.gather?"
+            more = what * ("Slices" in said)
             raise ValueError(said + more)
         return said
 
