@@ -73,7 +73,7 @@ def judge_choosy(f, library):
             tf.saved_model.save(model, folder)
             [said] = in_new_process(FRIEND.format(str(library)), [call], folder)
         if isinstance(said, str):
-            what = ": what turns dy into a plain tensor after tf.gather?"
+            what = ": what makes dy plain before our gradient is called?"
             more = what * ("Slices" in said)
             raise ValueError(said + more)
         return said
