@@ -73,9 +73,8 @@ def judge_choosy(f, library):
             tf.saved_model.save(model, folder)
             [said] = in_new_process(FRIEND.format(str(library)), [call], folder)
         if isinstance(said, str):
-            what = ": what makes dy plain before our gradient is called?"
-            more = what * ("Slices" in said)
-            raise ValueError(said + more)
+            hint = ": what makes dy plain before our gradient is called?"
+            raise ValueError(said + hint * ("Slices" in said))
         return said
 
     error, ours = (tf.errors.OpError, "not in 0 to"), "ids below 0: is y from our op?"
