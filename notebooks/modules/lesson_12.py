@@ -19,7 +19,7 @@ from .quiet import quietly
 
 load_early("keras")
 CPP = Path(__file__).resolve().parents[1] / "cpp"
-FEW = "float32, segments = 2: is each of the two used?"
+FEW = "float32, segments = 2: are x's dtype and `segments` both used?"
 FRIEND = """
 import tensorflow as tf
 tf.load_op_library({!r})

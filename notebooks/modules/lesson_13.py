@@ -70,11 +70,11 @@ tape.gradient takes your gradient as output_gradients=...
 1 1.4 TensorFlow's ops, perhaps with custom_gradient or a stand-in
 2 0 3  Can the op reach your Python function, and fast enough? (Move loops \
 into it first.)
-1.75 1.4 C++ op, if Python is out of reach or too slow; gradient: 4 and 5
-2.25 1.4 XLA or TPU: TensorFlow's ops, perhaps an approximation; gradient: 4 and 5
+1.75 1.4 C++ op, if Python is out of reach or too slow; its gradient: go on to 4 and 5
+2.25 1.4 XLA or TPU: TensorFlow's ops, perhaps an approximation; go on to 4 and 5
 3 0 4  Should a gradient go through it?
 3 1.4 py_func, no gradient: tf.stop_gradient makes its result a constant
-4 0 5  Is that gradient differentiated again, through the op's inputs?
+4 0 5  Is that gradient differentiated again?
 4 1.4 py_func; its grad may itself be a py_func
 5 0 py_func, 2nd order: grad built from ops that have gradients (for example itself)"""
 
@@ -116,7 +116,7 @@ HINTS = """\
 py_func; a: what is a call beside 50 ms? Is the gradient differentiated again? (With \
 stateful=False, calls on several GPUs can overlap.)
 TensorFlow's ops; b: what runs on a phone? Which stand-in has the gradient we want?
-no op; c: how often, and does the next step wait for it?
+TensorFlow's ops; c: what can a TPU reach?
 C++ op; d: who chooses each move? What does a call to Python cost beside 2 µs?
 py_func, 2nd order; e: how many times does the tape differentiate the energy?
 py_func, no gradient; f: who plays? Should the network change the grades?

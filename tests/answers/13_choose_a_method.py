@@ -4,7 +4,7 @@ of another form."""
 CELLS = 0, 1, 2, 10, 15
 
 CHOSEN = (
-    'answers = {"a": "py_func", "b": "TensorFlow\'s ops", "c": "no op",\n'
+    'answers = {"a": "py_func", "b": "TensorFlow\'s ops", "c": "TensorFlow\'s ops",\n'
     '           "d": "C++ op", "e": "py_func, 2nd order", "f": "py_func, no gradient",\n'
     '           "g": "no op"}\n'
 )
@@ -23,7 +23,7 @@ WRONG = {
         ("beside 50", CHOSEN + 'answers["a"] = "py_func, 2nd order"\n'),
         # no gradient on the way back, and no Python on a phone
         ("on a phone", CHOSEN + 'answers["b"] = "py_func, no gradient"\n'),
-        ("wait for it", CHOSEN + 'answers["c"] = "py_func, no gradient"\n'),
+        ("a TPU reach", CHOSEN + 'answers["c"] = "py_func"\n'),
         ("beside 2", CHOSEN + 'answers["d"] = "py_func, no gradient"\n'),
         ("change the grades", CHOSEN + 'answers["f"] = "py_func"\n'),
         ("who plays", CHOSEN + 'answers["f"] = "no op"\n'),
