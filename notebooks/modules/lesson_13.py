@@ -64,19 +64,20 @@ def fastest(functions, x, clock):
 PATH = """\
 0 0 1  Must TensorFlow's tape or graph (in a training step, tf.data, a saved \
 model) go through your function?
-0 1.4 no op: plain Python, as in a callback or SciPy's optimizer; \
+0 1.5 no op: plain Python, as in a callback or SciPy's optimizer; \
 tape.gradient takes your gradient as output_gradients=...
 1 0 2  Do TensorFlow's ops fall short: impossible, too slow, or too much work?
-1 1.4 TensorFlow's ops, perhaps with custom_gradient or a stand-in
+1 1.5 TensorFlow's ops, perhaps with custom_gradient or a stand-in
 2 0 3  Can the op reach your Python function, and fast enough? (Move loops \
 into it first.)
-1.75 1.4 C++ op, if Python is out of reach or too slow; its gradient: go on to 4 and 5
-2.25 1.4 XLA or TPU: TensorFlow's ops, perhaps an approximation; go on to 4 and 5
+1.75 1.5 C++ op; 4 and 5 say which gradient
+2.25 1.5 TensorFlow's ops, perhaps approximate; 4 and 5 say which gradient
 3 0 4  Should a gradient go through it?
-3 1.4 py_func, no gradient: tf.stop_gradient makes its result a constant
+3 1.5 py_func, no gradient: tf.stop_gradient makes its result a constant
 4 0 5  Is that gradient differentiated again?
-4 1.4 py_func; its grad may itself be a py_func
+4 1.5 py_func; its grad may itself be a py_func
 5 0 py_func, 2nd order: grad built from ops that have gradients (for example itself)"""
+NO = {1.75: "no: out of reach\nor too slow", 2.25: "no: for XLA\nor on a TPU"}
 
 
 def draw_path():
@@ -91,10 +92,10 @@ def draw_path():
         ax.barh(row, 1, height, left, color=colour, ec="0.3")
         ax.text(left + 0.5, row, textwrap.fill(text, 40), **look)
         if left:
-            ax.annotate("no", (1.4, row), (1.1, row), **arrow)
+            ax.annotate(NO.get(row, "no"), (1.5, row), (1.17, row), **arrow)
         elif row:
             ax.annotate("yes", (0.5, row - 0.34), (0.5, row - 0.57), **arrow)
-    ax.set(xlim=(-0.02, 2.42), ylim=(5.4, -0.4))
+    ax.set(xlim=(-0.02, 2.52), ylim=(5.4, -0.4))
     ax.axis("off")
 
 
