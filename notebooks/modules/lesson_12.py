@@ -73,8 +73,9 @@ def judge_choosy(f, library):
             tf.saved_model.save(model, folder)
             [said] = in_new_process(FRIEND.format(str(library)), [call], folder)
         if isinstance(said, str):
-            hint = ": what makes dy plain before our gradient is called?"
-            raise ValueError(said + hint * ("Slices" in said))
+            if "Slices" in said:
+                said += ": what makes dy plain before our gradient is called?"
+            raise (LookupError if "No gradient" in said else TypeError)(said)
         return said
 
     error, ours = (tf.errors.OpError, "not in 0 to"), "ids below 0: is y from our op?"
