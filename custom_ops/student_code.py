@@ -13,7 +13,8 @@ import warnings
 SHOWN = 300  # characters of a line, a message, a value
 ADDRESS = re.compile(r"( at)? 0x[0-9a-fA-F]{4,}")
 FOLDERS = re.compile(r"(?<![\w.:/])(?:[A-Za-z]:\\|/|~/)(?:[^\s:\"',/\\]+[/\\])+")
-NODE = re.compile(r"\{\{.*?\}\} | \[Op:.*")  # TensorFlow's names of nodes and devices
+NODE = re.compile(  # TensorFlow's names of nodes; what it says first if it uses a GPU
+    r"\{\{.*?\}\} | \[Op:.*|\d+ root error\(s\) found\.\s+\(0\) [A-Z_]+: +")
 FRAME = re.compile(r'^( *)File "([^"]+)", line (\d+)', re.MULTILINE)
 NO_REASON = re.compile(r"\s*(File |Detected at|\[|<)|.*(execution error|user code):$")
 RAISED = re.compile(r"(?:\S+: (?=\w+Error: ))?(?:[\w<>]+\.)*(\w+)(?:: |$)")

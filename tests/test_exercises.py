@@ -15,7 +15,9 @@ from utils import gives, gradient_right, holds, judge, tf
 
 X = np.array([0.5, 2.0])
 graph = tf.function(lambda: tf.numpy_function(lambda: {}["width"], [], X.dtype))
-NAMES = dict(vars(utils), np=np, X=X, graph=graph)
+# what TensorFlow says of an error in an op of ours if the graph is partly on a GPU
+ON_A_GPU = "2 root error(s) found.\n  (0) UNKNOWN:  {{node a}} KeyError: 1\n  (1)"
+NAMES = dict(vars(utils), np=np, X=X, graph=graph, ON_A_GPU=ON_A_GPU)
 CHECK = "def check_1(answer):\n    judge({try_}, seconds={seconds})"
 TRIES = {
     "gradient": "gradient_right("
@@ -67,6 +69,7 @@ def test_rubbish(value, capsys):
 CODE = {  # what a student may write, and words of what is said to it
     "return foo": "NameError in line 2 of your cell, \"return foo\": name 'foo'",
     "return graph()": "KeyError in line 2 of your cell, \"return graph()\": 'width'\n",
+    "raise tf.errors.UnknownError(None, None, ON_A_GPU)": "KeyError in line 2",
     "raise ValueError('one\\ntwo')": ": one\n",
     "assert a is None, 'no'": "AssertionError in line 2",
     "import sys; sys.exit(0)": "SystemExit in line 2",
