@@ -18,13 +18,16 @@ RIGHT_C = "float(np.mean(slope(points)) - func(1.0) + func(0.0))"
 
 def neuron(grad, value="tf.cast(x > 0.5, x.dtype)"):
     return f"""
-@tf.custom_gradient
-def fires(x):
-    return {value}, lambda dy: {grad}
+def firing(width):
+    @tf.custom_gradient
+    def fires(x):
+        return {value}, lambda dy: {grad}
+
+    return fires
 """
 
 
-INSIDE = "tf.cast(tf.abs(x - 0.5) < 1, x.dtype)"
+INSIDE = "tf.cast(tf.abs(x - 0.5) < width, x.dtype)"
 
 WRONG = {
     1: [
@@ -43,15 +46,13 @@ WRONG = {
     ],
     2: [
         ("which x", neuron(f"dy * {INSIDE}")),
+        ("width 0.25", neuron(f"dy * {INSIDE} / 2")),
+        ("width 1", neuron(f"dy * {INSIDE} / width")),
         ("x's dtype", neuron(f"dy * {INSIDE} / 2", "tf.cast(x > 0.5, tf.float32)")),
-        ("which x", neuron("dy * tf.cast((x > -0.495) & (x < 1.5), x.dtype) / 2")),
-        ("which x", neuron("dy * tf.cast(tf.abs(x - 0.5) <= 1, x.dtype) / 2")),
-        (
-            "which x",
-            neuron("dy * tf.cast(tf.abs(tf.math.floormod(x + 0.5, 10) - 1) < 1, x.dtype) / 2"),
-        ),
-        ("Did you use dy", neuron(f"{INSIDE} / 2")),
-        ("Did you use dy", neuron(f"tf.reduce_mean(dy) * {INSIDE} / 2")),
+        ("which x", neuron("dy * tf.cast((x > 0.505 - width) & (x < 1.5), x.dtype) / 2")),
+        ("which x", neuron("dy * tf.cast(tf.abs(x - 0.5) <= width, x.dtype) / 2 / width")),
+        ("Did you use dy", neuron(f"{INSIDE} / 2 / width")),
+        ("Did you use dy", neuron(f"tf.reduce_mean(dy) * {INSIDE} / 2 / width")),
         ("1 if x > 1/2", neuron(f"dy * {INSIDE} / 2", "tf.cast(x >= 0.5, x.dtype)")),
         ("floats: 1", neuron(f"dy * {INSIDE} / 2", "tf.where(x > 0.5, 1, 0)")),
     ],
@@ -75,15 +76,15 @@ def mended(func, slope):
 """,
     ],
     2: [
-        neuron("tf.where(tf.abs(x - 0.5) < 1, dy / 2, 0)", "(tf.sign(x - 0.5) + 1) // 2"),
+        neuron(f"{INSIDE} * dy / 2 / width", "tf.maximum(tf.sign(x - 0.5), 0)"),
         """
-def step(x):
-    return tf.cast(x > 0.5, x.dtype)
+def firing(width):
+    def step(x):
+        return tf.cast(x > 0.5, x.dtype)
 
-
-@tf.custom_gradient
-def fires(x):
-    return step(x), lambda dy: dy * (step(x + 1) - step(x - 1)) / 2
+    return tf.custom_gradient(
+        lambda x: (step(x), lambda dy: dy * (step(x + width) - step(x - width)) / (2 * width))
+    )
 """,
     ],
 }
