@@ -43,7 +43,7 @@ def draw_zero_out(dxs=("?",), arrived=("?",)):
         draw_graph(ax, boxes, arrows)
     if rows > 1:
         axes[0].set_title("the loss itself", loc="left")
-        ax.set_title("in a call: to the tape, the dotted frame is one op", loc="left")
+        ax.set_title("in a call or a loop (dotted): one op to the tape", loc="left")
         ax.axvspan(0.7, 3.35, 0.02, 0.98, fill=False, linestyle=":")
     plt.show()
 
