@@ -71,7 +71,7 @@ tape.gradient takes your gradient as output_gradients=...
 2 0 3  Can the op reach your Python function, and fast enough? (Move loops \
 into it first.)
 1.75 1.5 C++ op; 4 and 5 say which gradient
-2.25 1.5 TensorFlow's ops, perhaps approximate; 4 and 5 say which gradient
+2.25 1.5 do without XLA, or use TensorFlow's ops; 4 and 5 say which gradient
 3 0 4  Should a gradient go through it?
 3 1.5 py_func, no gradient: tf.stop_gradient makes its result a constant
 4 0 5  Is that gradient differentiated again?
