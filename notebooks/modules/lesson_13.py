@@ -20,7 +20,7 @@ _pool = cache(context.Pool)
 load_early()  # the other processes come late in the lesson
 
 
-def plate_matrix(points, uneven=0):
+def plate_matrix(points, uneven):
     """P of a plate in the wind: P @ y is what each point gives to others.
 
     The points conduct heat better or worse, by factors of up to 10**uneven.
