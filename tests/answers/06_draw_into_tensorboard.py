@@ -1,7 +1,7 @@
 """Answers to the exercises of lesson 06: wrong ones with a word of the hint, right ones
 of another form."""
 
-CELLS = 0, 1, 2, 3, 11
+CELLS = 0, 1, 2, 3, 16
 
 SPEC = "tf.TensorSpec([1, None, None, 3], tf.uint8)"
 MISTAKES = (
@@ -38,6 +38,20 @@ DZ = "dz - tf.reduce_mean(dz, axis=0)"
 
 WRONG = {
     1: [
+        ("forward", balanced(DZ, y="tf.nn.relu(z)")),
+        ("forward", balanced(DZ, y="z - tf.reduce_mean(z, axis=0)")),
+        ("three images", balanced("dz")),
+        ("three images", balanced("tf.reduce_mean(dz, axis=0) - dz")),
+        ("three images", balanced("dz - tf.reduce_mean(dz)")),
+        ("three images", balanced("dz - tf.reduce_mean(dz, axis=1, keepdims=True)")),
+        ("three images", balanced("dz - tf.reduce_sum(dz, axis=0)")),
+        ("three images", balanced("dz - tf.reduce_mean(z, axis=0)")),
+        ("three images", balanced("0 * dz + tf.reduce_mean(dz, axis=0)")),
+        ("three images", balanced("tf.where(z > 0, dz - tf.reduce_mean(dz, axis=0), 0.0)")),
+        ("in a graph", balanced("dz - np.mean(dz, axis=0)")),
+        ("one image", balanced("dz - tf.reduce_sum(dz, axis=0) / 3")),
+    ],
+    2: [
         ("3 of 12", mistakes(wrong="answers == labels")),
         ("3 of 12", mistakes(title="f'{b}, not {a}'")),
         ("3 of 12", mistakes(images="images")),
@@ -73,23 +87,25 @@ WRONG = {
             "    return tf.constant(np_digits(images[wrong], titles))\n",
         ),
     ],
-    2: [
-        ("forward", balanced(DZ, y="tf.nn.relu(z)")),
-        ("forward", balanced(DZ, y="z - tf.reduce_mean(z, axis=0)")),
-        ("three images", balanced("dz")),
-        ("three images", balanced("tf.reduce_mean(dz, axis=0) - dz")),
-        ("three images", balanced("dz - tf.reduce_mean(dz)")),
-        ("three images", balanced("dz - tf.reduce_mean(dz, axis=1, keepdims=True)")),
-        ("three images", balanced("dz - tf.reduce_sum(dz, axis=0)")),
-        ("three images", balanced("dz - tf.reduce_mean(z, axis=0)")),
-        ("three images", balanced("0 * dz + tf.reduce_mean(dz, axis=0)")),
-        ("three images", balanced("tf.where(z > 0, dz - tf.reduce_mean(dz, axis=0), 0.0)")),
-        ("in a graph", balanced("dz - np.mean(dz, axis=0)")),
-        ("one image", balanced("dz - tf.reduce_sum(dz, axis=0) / 3")),
-    ],
 }
 RIGHT = {
     1: [
+        balanced("dz - tf.reduce_sum(dz, 0) / tf.cast(tf.shape(dz)[0], dz.dtype)"),
+        """
+def balanced(z):
+    mean = tf.reduce_mean(z, axis=0)
+    return z - mean + tf.stop_gradient(mean)
+""",
+        """
+def balanced(z):
+    def grad(op, dz):
+        return py_func(lambda dz: dz - dz.mean(axis=0), [dz], spec)
+
+    spec = tf.TensorSpec(z.shape, z.dtype)
+    return py_func(np.copy, [z], spec, grad=grad)
+""",
+    ],
+    2: [
         "def draw_mistakes(images, labels, scores):\n"
         "    answers = tf.argmax(scores, axis=1)\n"
         "    wrong = tf.cast(labels, tf.int64) != answers\n"
@@ -105,21 +121,5 @@ RIGHT = {
         "        titles = [str(labels[k]) + ', not ' + str(answers[k]) for k in rows]\n"
         "        return np_digits(images[rows], titles)\n"
         "    return tf.numpy_function(f, [images, labels, scores], tf.uint8)\n",
-    ],
-    2: [
-        balanced("dz - tf.reduce_sum(dz, 0) / tf.cast(tf.shape(dz)[0], dz.dtype)"),
-        """
-def balanced(z):
-    mean = tf.reduce_mean(z, axis=0)
-    return z - mean + tf.stop_gradient(mean)
-""",
-        """
-def balanced(z):
-    def grad(op, dz):
-        return py_func(lambda dz: dz - dz.mean(axis=0), [dz], spec)
-
-    spec = tf.TensorSpec(z.shape, z.dtype)
-    return py_func(np.copy, [z], spec, grad=grad)
-""",
     ],
 }
