@@ -26,24 +26,26 @@ VECTORS += [[1, 1 + 1e-15, 1 - 1e-15], [*range(70_000), -1]]  # equal as floats;
 VECTORS += [[-4e30, -2e30], [4e30, 2e30]]  # beyond a first guess such as 0
 
 
-def draw_zero_out(dxs=("?",), arrived=("?",)):
-    """Draw ZeroOut, its outputs and a loss, and what comes back: dx, and for indices.
+def draw_zero_out(*found):
+    """Draw ZeroOut, its outputs and a loss, and the (dx, dindices) that come back.
 
     The second of two is drawn in a frame, as one op to a tape.
     """
     boxes = {"x": (0, 0.5, "$x = (5, 6, 7)$"), "op": (1, 0.5, "ZeroOut"),
              "y": (2, 0, "$y = (5, 0, 0)$"), "i": (2.2, 1, "indices = $(0, 1, 2)$"),
              "L": (3, 0, "$L = 10$")}  # fmt: skip
-    rows = len(dxs)
+    found = found or [("?", "?")]
+    rows = len(found)
     axes = plt.subplots(rows, figsize=(8, 2.4 * rows), squeeze=False)[1].flat
-    for ax, *back in zip(axes, dxs, arrived, strict=True):
+    for ax, back in zip(axes, found, strict=True):
         dx, dindices = (", ".join(re.findall(r"\w+|\?", str(one))) for one in back)
         arrows = [("x", "op", "", dx), ("op", "y", "", "2, 3, 4"),
                   ("op", "i", "", dindices), ("y", "L", "", "2, 3, 4")]  # fmt: skip
         draw_graph(ax, boxes, arrows)
     if rows > 1:
-        axes[0].set_title("the loss itself", loc="left")
-        ax.set_title("in a call or a loop (dotted): one op to the tape", loc="left")
+        axes[0].set_title("the loss itself: the tape records ZeroOut", loc="left")
+        ax.set_title("in a call or a loop: the tape records the dotted frame as one op",
+                     loc="left")  # fmt: skip
         ax.axvspan(0.7, 3.35, 0.02, 0.98, fill=False, linestyle=":")
     plt.show()
 
@@ -92,10 +94,9 @@ def fault_of_extremes(code):
             [doing] = said
         return said
     except EOFError:
-        return (
-            f"it crashes, or takes 20 s, at x {doing}: is it refused if it should "
-            "be? is an index out of range? is vec<…> of the right dtype?"
-        )
+        hint = "is an index out of range? is vec<…> of the right dtype?"
+        hint = "does the kernel refuse it?" if doing.startswith("of shape") else hint
+        return f"it crashes, or takes 20 s, at x {doing}: {hint}"
 
 
 def try_extremes(connection, code):
