@@ -1,4 +1,4 @@
-"""Lesson 13: a plate, a function in another process, timings, two pictures, a check."""
+"""Lesson 13: a function in another process, timings, two pictures, a check."""
 
 import tempfile
 import textwrap
@@ -7,8 +7,6 @@ from timeit import repeat
 
 import matplotlib.pyplot as plt
 import numpy as np
-from scipy.sparse import csc_matrix, diags
-from scipy.spatial import Delaunay
 
 from utils import holds, judge, load_op, tf  # utils before TensorFlow
 
@@ -20,25 +18,11 @@ _pool = cache(context.Pool)
 load_early()  # the other processes come late in the lesson
 
 
-def plate_matrix(points, uneven):
-    """P of a plate in the wind: P @ y is what each point gives to others.
-
-    The points conduct heat better or worse, by factors of up to 10**uneven.
-    """
-    mesh = Delaunay(np.random.default_rng(0).random((points, 2)))
-    starts, j = mesh.vertex_neighbor_vertices  # the neighbours j of each point i
-    i = np.repeat(np.arange(points), np.diff(starts))
-    wind = np.where(mesh.points[i, 0] > mesh.points[j, 0], 1.5, 0.5)
-    powers = np.random.default_rng(1).uniform(-uneven, uneven, points)
-    flow = csc_matrix((wind * 10 ** ((powers[i] + powers[j]) / 2), (i, j)))
-    return diags(np.ravel(flow.sum(axis=0))) - flow  # flow[i, j] goes from j to i
-
-
 def call_in_other_process(f, x, numpy_ops):
     """f(x) from a SavedModel, by a process with our C++ op and NumPy ops of its own."""
     module = tf.Module()
     module.f = tf.function(f, input_signature=[tf.TensorSpec([2])])
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, quietly():
         tf.saved_model.save(module, folder)
         return _pool(1, _prepare, (numpy_ops,)).apply(_call, (folder, x.numpy()))
 
@@ -66,12 +50,14 @@ PATH = """\
 model) go through your function?
 0 1.5 no op: plain Python, as in a callback or SciPy's optimizer; \
 tape.gradient takes your gradient as output_gradients=...
-1 0 2  Do TensorFlow's ops fall short: impossible, too slow, or too much work?
+1 0 2  Do TensorFlow's ops fall short, for it or its gradient: impossible, too slow, \
+or too much work?
 1 1.5 TensorFlow's ops, perhaps with custom_gradient or a stand-in
 2 0 3  Can the op reach your Python function, and fast enough? (Move loops \
 into it first.)
 1.75 1.5 C++ op; 4 and 5 say which gradient
-2.25 1.5 do without XLA, or use TensorFlow's ops; 4 and 5 say which gradient
+2.25 1.5 XLA: TensorFlow's ops, or no XLA; TPU: TensorFlow's ops; 4 and 5 say \
+which gradient
 3 0 4  Should a gradient go through it?
 3 1.5 py_func, no gradient: tf.stop_gradient makes its result a constant
 4 0 5  Is that gradient differentiated again?
