@@ -55,9 +55,8 @@ or too much work?
 1 1.5 TensorFlow's ops, perhaps with custom_gradient or a stand-in
 2 0 3  Can the op reach your Python function, and fast enough? (Move loops \
 into it first.)
-1.75 1.5 C++ op; 4 and 5 say which gradient
-2.25 1.5 XLA: TensorFlow's ops, or no XLA; TPU: TensorFlow's ops; 4 and 5 say \
-which gradient
+1.75 1.5 C++ op (4 and 5 say which gradient)
+2.25 1.5 TensorFlow's ops after all, or no XLA (but a TPU needs it)
 3 0 4  Should a gradient go through it?
 3 1.5 py_func, no gradient: tf.stop_gradient makes its result a constant
 4 0 5  Is that gradient differentiated again?
@@ -78,7 +77,7 @@ def draw_path():
         ax.barh(row, 1, height, left, color=colour, ec="0.3")
         ax.text(left + 0.5, row, textwrap.fill(text, 40), **look)
         if left:
-            ax.annotate(NO.get(row, "no"), (1.5, row), (1.17, row), **arrow)
+            ax.annotate(NO.get(row, "no"), (1.5, row), (1.19, row), **arrow)
         elif row:
             ax.annotate("yes", (0.5, row - 0.34), (0.5, row - 0.57), **arrow)
     ax.set(xlim=(-0.02, 2.52), ylim=(5.4, -0.4))
