@@ -1,19 +1,18 @@
 """`py_func`: a NumPy function as a TensorFlow op with a gradient of its own.
 
-The idea fits into nine lines, which lesson 09 explains:
+The idea fits into eight lines, which lesson 09 explains:
 
     def py_func(func, inp, Tout, grad):
-        op = SimpleNamespace(inputs=[tf.identity(t) for t in inp])
-
-        def backward(dy):
-            return grad(op, dy)
-
         @tf.custom_gradient
         def run(*inputs):
+            op = SimpleNamespace(inputs=inputs)
+
+            def backward(dy):
+                return grad(op, dy)
+
             return tf.numpy_function(func, inputs, Tout), backward
 
-        op.outputs = [run(*op.inputs)]
-        return op.outputs[0]
+        return run(*inp)
 
 `tf.numpy_function` runs `func`, and `tf.custom_gradient` tells TensorFlow of `grad`.
 This module does both by hand, to keep the promises that those lines break: a missing
