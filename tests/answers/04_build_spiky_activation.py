@@ -35,7 +35,7 @@ WRONG = {
         ("np_spiky", mended(RIGHT_C, "slope(x) + c")),
         ("np_high", mended("float(np.mean(slope(points)) - abs(func(1.0) - func(0.0)))")),
         ("np_spiky", mended(RIGHT_C, "0 * x - c")),
-        ("floor", mended("float(np.mean(slope(points))) and " + RIGHT_C)),
+        ("round", mended("float(np.mean(slope(points))) and " + RIGHT_C)),
         ("np_high", mended("float(np.mean(slope(points)) - int(func(1.0) - func(0.0)))")),
         ("np_gate", mended("abs(" + RIGHT_C + ")")),
         ("np_high", mended("float(np.mean(slope(points)) or func(0.0) - func(1.0))")),
@@ -43,6 +43,7 @@ WRONG = {
         ("np_spiky", mended("float(np.sum(slope(points)) - func(1.0) + func(0.0))")),
         ("op returns", mended(RIGHT_C, func="lambda x: func(x) - c * x")),
         ("op returns", mended(RIGHT_C, func="np.floor")),
+        ("round", mended("float(np.mean(slope(points)) - func(1.5) + func(0.5))")),
     ],
     2: [
         ("which x", neuron(f"dy * {INSIDE}")),
@@ -50,7 +51,6 @@ WRONG = {
         ("width 1", neuron(f"dy * {INSIDE} / width")),
         ("x's dtype", neuron(f"dy * {INSIDE} / 2", "tf.cast(x > 0.5, tf.float32)")),
         ("which x", neuron("dy * tf.cast((x > 0.505 - width) & (x < 1.5), x.dtype) / 2")),
-        ("which x", neuron("dy * tf.cast(tf.abs(x - 0.5) <= width, x.dtype) / 2 / width")),
         ("Did you use dy", neuron(f"{INSIDE} / 2 / width")),
         ("Did you use dy", neuron(f"tf.reduce_mean(dy) * {INSIDE} / 2 / width")),
         ("1 if x > 1/2", neuron(f"dy * {INSIDE} / 2", "tf.cast(x >= 0.5, x.dtype)")),
@@ -77,14 +77,14 @@ def mended(func, slope):
     ],
     2: [
         neuron(f"{INSIDE} * dy / 2 / width", "tf.maximum(tf.sign(x - 0.5), 0)"),
+        neuron("dy * (tf.sign(x - 0.5 + width) - tf.sign(x - 0.5 - width)) / 4 / width"),
         """
 def firing(width):
-    def step(x):
-        return tf.cast(x > 0.5, x.dtype)
+    def fires(x):
+        soft = tf.clip_by_value((x - 0.5) / (2 * width) + 0.5, 0, 1)
+        return soft + tf.stop_gradient(tf.cast(x > 0.5, x.dtype) - soft)
 
-    return tf.custom_gradient(
-        lambda x: (step(x), lambda dy: dy * (step(x + width) - step(x - width)) / (2 * width))
-    )
+    return fires
 """,
     ],
 }
