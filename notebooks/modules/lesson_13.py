@@ -105,17 +105,17 @@ TensorFlow's ops; b: what runs on a phone? Which stand-in has the gradient we wa
 TensorFlow's ops; c: what can a TPU reach?
 C++ op; d: who chooses each move? What does a call to Python cost beside 2 µs?
 py_func, 2nd order; e: how many times does the tape differentiate the energy?
-py_func, no gradient; f: who plays? Should the network change the grades?
+py_func, no gradient; f: in the graph of a step, who plays? Should the network change the grades?
 no op; g: must the tape go through the drag, if its gradient is known?""".split("\n")
 
 
 def judge_answers(answers):
     """Exercise 1: does each situation leave the path where its hint stands?"""
     hints = [line.split("; ") for line in HINTS]
-    exits = dict(hints)
+    exits, known = dict(hints), sorted({exit for exit, _ in hints})
 
     def test(exit, hint):
         found = answers.get(hint[0])  # by its letter
-        return found == exit if found in exits else f"{found!r} is not in {[*exits]}"
+        return found == exit if found in exits else f"{found!r} is not in {known}"
 
     judge(*(holds(partial(test, exit, hint), hint) for exit, hint in hints))
