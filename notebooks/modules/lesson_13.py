@@ -105,7 +105,8 @@ TensorFlow's ops; b: what runs on a phone? Which stand-in has the gradient we wa
 TensorFlow's ops; c: what can a TPU reach?
 C++ op; d: who chooses each move? What does a call to Python cost beside 2 µs?
 py_func, 2nd order; e: how many times does the tape differentiate the energy?
-py_func, no gradient; f: in the graph of a step, who plays? Should the network change the grades?
+py_func, no gradient; f: in the graph of a step, who plays? Should the network change \
+the grades?
 no op; g: must the tape go through the drag, if its gradient is known?""".split("\n")
 
 
