@@ -69,7 +69,7 @@ def draw_way(ax, title, f, x):
         ax.text(0.62, 0.12, "our gradient")
     else:
         ax.text(0.69, 0.12, "dy of the unused output: 0")
-        ax.text(0.24, 0.28, "0 from the loop")
+        ax.text(0.235, 0.5, "0 from the loop")
         arrows += [("IdentityN", "PyFunc"), ("PyFunc", "x")]
     for start, end in arrows:
         style, height = ("-", 0.62) if PLACES[start] < PLACES[end] else ("--", 0.38)

@@ -50,6 +50,17 @@ NODE = """
 
     return my_py_func(func, inp, Tout, grad) if tf.executing_eagerly() else node(*inp)"""
 
+STALE = """
+names = {}
+
+
+def my_better_py_func(func, inp, Tout, grad=None):
+    if func not in names:
+        names[func] = f"Mine-{uuid.uuid4()}"
+        tf.RegisterGradient(names[func])(grad)
+    with tf.compat.v1.get_default_graph().gradient_override_map({"PyFunc": names[func]}):
+        return my_py_func(func, inp, Tout, grad)
+"""
 MAP = """
 def map_with_gradient(f, backward):
     @tf.custom_gradient
@@ -108,7 +119,8 @@ WRONG = {
             ),
         ),
         ("around map", named(node_type="IdentityN")),
-        # one name for all ops of a function
+        # one name for all ops of a function, or the gradient of its first op
+        ("another grad", STALE),
         ("Registering two", named("func.__name__")),
         # the record forgets dy
         ("two ops: ", named(dy="tf.ones_like(dy)")),
@@ -137,8 +149,8 @@ WRONG = {
         ("hundred", whole_map(BACK.replace("(x, dy)", "(dy, x)"))),
         ("a loop", PER_ELEMENT.replace("MAP", "tf.map_fn")),
         ("a loop", whole_map(value="tf.map_fn(f, x)")),
-        ("the value", whole_map(value="tf.vectorized_map(lambda x: 0 * f(x), x)")),
-        ("the value", whole_map(value="tf.stack([f(x) for x in tf.unstack(x)])")),
+        ("value", whole_map(value="tf.vectorized_map(lambda x: 0 * f(x), x)")),
+        ("value", whole_map(value="tf.stack([f(x) for x in tf.unstack(x)])")),
         ("a loop", whole_map(BACK.replace("vectorized_map", "map_fn").replace(
             "(x, dy))", "(x, dy), fn_output_signature=x.dtype)"))),
     ],
