@@ -26,7 +26,7 @@ def lesson():
     """What the lesson's names mean once it has written its pictures."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plt, "show", lambda: plt.close("all"))
-        names = lesson_namespace(None, "exercise", "06_draw_into_tensorboard")
+        names = lesson_namespace(None, "mistakes", "06_draw_into_tensorboard")
     yield names
     names["folder"].cleanup()
 
