@@ -3,6 +3,7 @@
 import tempfile
 import textwrap
 from functools import cache, partial
+from time import process_time
 from timeit import repeat
 
 import matplotlib.pyplot as plt
@@ -39,22 +40,18 @@ def _call(folder, x):
         return tf.saved_model.load(folder).f(x).numpy()
 
 
-def fastest(functions, x, clock):
-    """Seconds of each function's fastest call of nine."""
-    with quietly():  # TensorFlow warns that we record many graphs
-        return [min(repeat(partial(f, x), "", clock, 9, 1)) for f in functions]
+def spread(f, *args):
+    """The least and the most processor time of nine calls, after a first one, in s."""
+    return np.quantile(repeat(partial(f, *args), "", process_time, 10, 1)[1:], [0, 1])
 
 
 PATH = """\
 0 0 1  Must TensorFlow's tape or graph (in a training step, tf.data, a saved \
 model) go through your function?
-0 1.5 no op: plain Python, as in a callback or SciPy's optimizer; \
-tape.gradient takes your gradient as output_gradients=...
-1 0 2  Do TensorFlow's ops fall short, for it or its gradient: impossible, too slow, \
-or too much work?
+0 1.5 no op, but plain Python; give the tape its gradient by output_gradients=...
+1 0 2  Do TensorFlow's ops fall short (no value, no gradient, too slow, too much work)?
 1 1.5 TensorFlow's ops, perhaps with custom_gradient or a stand-in
-2 0 3  Can the op reach your Python function, and fast enough? (Move loops \
-into it first.)
+2 0 3  Can the op reach your Python function, and fast enough?
 1.75 1.5 C++ op (4 and 5 say which gradient)
 2.25 1.5 TensorFlow's ops after all, or no XLA (but a TPU needs it)
 3 0 4  Should a gradient go through it?
@@ -62,7 +59,7 @@ into it first.)
 4 0 5  Is that gradient differentiated again?
 4 1.5 py_func; its grad may itself be a py_func
 5 0 py_func, 2nd order: grad built from ops that have gradients (for example itself)"""
-NO = {1.75: "no: out of reach\nor too slow", 2.25: "no: for XLA\nor on a TPU"}
+NO = {1.75: "no: too slow, or\nanother program", 2.25: "no: for XLA\nor on a TPU"}
 
 
 def draw_path():
@@ -99,24 +96,27 @@ def draw_table(found):
 
 
 HINTS = """\
-py_func; a: what is a call beside 50 ms? Is the gradient differentiated again? (With \
-stateful=False, calls on several GPUs can overlap.)
-TensorFlow's ops; b: what runs on a phone? Which stand-in has the gradient we want?
-TensorFlow's ops; c: what can a TPU reach?
-C++ op; d: who chooses each move? What does a call to Python cost beside 2 µs?
-py_func, 2nd order; e: how many times does the tape differentiate the energy?
-py_func, no gradient; f: in the graph of a step, who plays? Should the network change \
-the grades?
-no op; g: must the tape go through the drag, if its gradient is known?""".split("\n")
+py_func; a: is the gradient differentiated again?
+py_func, 2nd order; b: how many times does the tape differentiate the solver?
+C++ op; c: who chooses each move? What does a call to Python cost beside 2 µs?
+py_func, no gradient; d: can one call make all moves? Should the network change them?
+no op; e: must the tape go through the drag, if its gradient is known?
+py_func; f: who calls the drag in a step of fit? Is its gradient differentiated again?
+TensorFlow's ops; g: what can run on a TPU?
+5; ab: which question has another answer for b?
+3; cd: which question has another answer for d?
+1; ef: which is the first question with another answer for f?""".split("\n")
 
 
-def judge_answers(answers):
-    """Exercise 1: does each situation leave the path where its hint stands?"""
-    hints = [line.split("; ") for line in HINTS]
-    exits, known = dict(hints), sorted({exit for exit, _ in hints})
+def judge_answers(given):
+    """Exercise 1: is what is given what stands before the hint?"""
+    wanted = dict(line.split("; ")[::-1] for line in HINTS)
+    known = sorted({exit for exit in wanted.values() if not exit.isdigit()})
 
-    def test(exit, hint):
-        found = answers.get(hint[0])  # by its letter
-        return found == exit if found in exits else f"{found!r} is not in {known}"
+    def test(hint, exit):
+        found = str(given.get(hint.split(":")[0]))
+        if found in known or exit.isdigit():
+            return found == exit
+        return f"{found!r} is not in {known}"
 
-    judge(*(holds(partial(test, exit, hint), hint) for exit, hint in hints))
+    judge(*(holds(partial(test, *one), one[0]) for one in wanted.items()))

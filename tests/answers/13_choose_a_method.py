@@ -1,77 +1,66 @@
 """Answers to the exercises of lesson 13: wrong ones with a word of the hint, right ones
 of another form."""
 
-CELLS = 0, 1, 3, 10, 16
+CELLS = 0, 1, 3, 4
 
 CHOSEN = (
-    'answers = {"a": "py_func", "b": "TensorFlow\'s ops", "c": "TensorFlow\'s ops",\n'
-    '           "d": "C++ op", "e": "py_func, 2nd order", "f": "py_func, no gradient",\n'
-    '           "g": "no op"}\n'
+    'answers = {"a": "py_func", "b": "py_func, 2nd order", "c": "C++ op",\n'
+    '           "d": "py_func, no gradient", "e": "no op", "f": "py_func",\n'
+    '           "g": "TensorFlow\'s ops", "ab": 5, "cd": 3, "ef": 1}\n'
 )
 
 
-def probe(*lines):
-    return "def probe(way):\n" + "".join(f"    {line}\n" for line in lines)
+def op(*lines, value="erfcx", slope="2 * op.inputs[0] * op.outputs[0] - C"):
+    code = ["C = 2 / np.sqrt(np.pi)", *lines, "def by_scipy(x):"]
+    code += [f"    return py_func({value}, [x], like(x), grad=lambda op, dy: dy * ({slope}))"]
+    return "\n".join(code) + "\n"
 
 
-STEP = "step = tf.function(way)"
-DIFFER = "return step(x) != step(x), [True, True]"
+SLOPE = "def slope(x):\n    return 2 * x * erfcx(x) - C\n"
+BENT = "def bent(x):\n    return 2 * erfcx(x) + 2 * x * slope(x)\n"
+BY_NUMPY = "py_func(slope, op.inputs, like(dy), grad=lambda op, dy: dy * {})"
 
 WRONG = {
     1: [
-        # a second derivative that nobody takes, and too short a way to be worth it
-        ("beside 50", CHOSEN + 'answers["a"] = "py_func, 2nd order"\n'),
-        # no gradient on the way back, and no Python on a phone
-        ("on a phone", CHOSEN + 'answers["b"] = "py_func, no gradient"\n'),
-        ("a TPU reach", CHOSEN + 'answers["c"] = "py_func"\n'),
-        ("beside 2", CHOSEN + 'answers["d"] = "py_func, no gradient"\n'),
-        ("change the grades", CHOSEN + 'answers["f"] = "py_func"\n'),
-        ("who plays", CHOSEN + 'answers["f"] = "no op"\n'),
-        ("how many times", CHOSEN + 'answers["e"] = "py_func"\n'),
-        ("through the drag", CHOSEN + 'answers["g"] = "py_func"\n'),
+        # a second derivative that nobody takes, and one that is forgotten
+        ("a: ", CHOSEN + 'answers["a"] = "py_func, 2nd order"\n'),
+        ("how many times", CHOSEN + 'answers["b"] = "py_func"\n'),
+        ("beside 2", CHOSEN + 'answers["c"] = "py_func, no gradient"\n'),
+        ("change them", CHOSEN + 'answers["d"] = "py_func"\n'),
+        ("one call make", CHOSEN + 'answers["d"] = "C++ op"\n'),
+        ("through the drag", CHOSEN + 'answers["e"] = "py_func"\n'),
+        ("in a step of fit", CHOSEN + 'answers["f"] = "no op"\n'),
+        ("run on a TPU", CHOSEN + 'answers["g"] = "py_func"\n'),
         ("not in", CHOSEN + 'answers["d"] = "tf.numpy_function"\n'),
         ("e: ", CHOSEN + 'del answers["e"]\n'),
+        ("ab: ", CHOSEN + 'answers["ab"] = 4\n'),
+        ("cd: ", CHOSEN + 'answers["cd"] = 4\n'),
+        ("ef: ", CHOSEN + 'answers["ef"] = True\n'),
     ],
     2: [
-        # no tf.function, one for each call, and one that is recorded with both calls
-        ("recorded once", probe("return way(x) != way(x), [True, True]")),
-        ("recorded once", probe("step = lambda x: tf.function(way)(x)", DIFFER)),
+        ("second derivative", op(SLOPE, slope=BY_NUMPY[:35] + ")")),
+        # a slope whose own gradient is wrong, or stopped, or lost without an error
+        ("second derivative", op(SLOPE, slope=BY_NUMPY.format("2"))),
+        ("second derivative", op(slope="2 * op.inputs[0] * tf.stop_gradient(op.outputs[0]) - C")),
+        ("second derivative", op(SLOPE, slope="tf.numpy_function(slope, op.inputs, dy.dtype)")),
+        ("first derivative", op(slope="2 * op.inputs[0] * op.outputs[0]")),
+        ("op.inputs", op(slope="2 * x * by_scipy(x) - C")),
+        # TensorFlow's formula, where exp overflows
         (
-            "recorded once",
-            probe("twice = tf.function(lambda x: way(x) - way(x))", "return twice(x) != 0, True"),
+            "overflows",
+            op(slope="2 * op.inputs[0] * tf.exp(op.inputs[0]**2) * tf.math.erfc(op.inputs[0]) - C"),
         ),
-        # the gradient is right for both
-        ("recorded once", probe("return gradient(tf.function(way), x), [1, 1]")),
-        # what NumPy's noise looks like
-        (
-            "two steps",
-            probe(
-                STEP,
-                "noise = [step(x) - x for _ in range(99)]",
-                "return (abs(np.mean(noise, 0)) < 0.5) & (np.std(noise, 0) > 0.5), True",
-            ),
-        ),
-        # fails both: equal results wanted
-        ("by_op is right", probe(STEP, "return step(x), step(x)")),
-        # refuses add_noise, which has to be SILENT
-        (
-            "to be SILENT",
-            probe("step = tf.function(way, input_signature=[tf.TensorSpec([None])])", DIFFER),
-        ),
-        ("'nope' is not defined", probe("return nope(way), True")),
+        ("the value", op(value="lambda x: erfcx(x) + 1", slope="2 * op.inputs[0] - C")),
+        # NumPy in a gradient that is only recorded
+        ("first derivative", op(slope="2 * op.inputs[0] * erfcx(op.inputs[0]) - C")),
     ],
 }
 
 RIGHT = {
-    1: [CHOSEN, CHOSEN + 'answers["h"] = "no op"\n'],
+    1: [CHOSEN, CHOSEN + 'answers["h"] = "no op"\n', CHOSEN + 'answers["ab"] = "5"\n'],
     2: [
-        probe(STEP, "a, b = step(x).numpy(), step(x).numpy()", "return not np.any(a == b), True"),
-        probe(STEP, "return np.ptp([step(x) for _ in range(9)], axis=0) > 0, True"),
-        # a pipeline, which records the way, too
-        probe(
-            "noisy = tf.data.Dataset.from_tensors(x).repeat(2).map(way)",
-            "first, second = noisy",
-            "return first.numpy() != second.numpy(), [True, True]",
-        ),
+        op(),
+        op(slope="2 * op.inputs[0] * by_scipy(op.inputs[0]) - C"),
+        op(SLOPE, BENT, slope=BY_NUMPY.format("py_func(bent, op.inputs, like(dy))")),
     ],
 }
