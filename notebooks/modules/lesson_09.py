@@ -1,4 +1,4 @@
-"""For lesson 09: what came of a call, and where the nodes of a graph lead dy."""
+"""For lesson 09: what came of a call, the nodes of a graph, and where they lead dy."""
 
 import re
 import textwrap
@@ -7,14 +7,14 @@ from itertools import pairwise
 import matplotlib.pyplot as plt
 import numpy as np
 
-from utils import gradient, tf
+from utils import tf
 
 from .quiet import quietly
 
-PLACES = {"x": 0.08, "PyFunc": 0.42, "IdentityN": 0.76, "y": 0.96}
+PLACES = {"x": 0.04, "PyFunc": 0.36, "IdentityN": 0.72, "y": 0.96}
 TASKS = {"PyFunc": "calls NumPy", "IdentityN": "passes y and x on"}
-OURS = {"boxstyle": "round,pad=0.6", "facecolor": "#fde0c5", "linestyle": "--"}
-OTHER = {"boxstyle": "round,pad=0.6", "facecolor": "#d6e6f4"}
+BOX = {"boxstyle": "round,pad=0.6", "facecolor": "#d6e6f4"}
+OURS = BOX | {"facecolor": "#fde0c5", "linewidth": 2.5}
 
 
 def outcome(f, *arguments):
@@ -30,19 +30,11 @@ def outcome(f, *arguments):
 
 
 def nodes_of(f, x):
-    """The nodes of the graph of f(x), and of the functions in it."""
+    """The nodes of the graph of f(x), and of the functions in it, by name."""
     with quietly():
         graph = tf.function(f).get_concrete_function(x).graph.as_graph_def()
     bodies = [graph.node, *(body.node_def for body in graph.library.function)]
-    return [node for body in bodies for node in body]
-
-
-def gradient_names(f, x):
-    """For each node PyFunc or IdentityN of the graph of f: node and gradient name."""
-    nodes = [node for node in nodes_of(f, x) if node.op in TASKS]
-    names = [node.attr["_gradient_op_type"].s.decode() for node in nodes]
-    names = [re.sub("-.*", "-…", name) or "no gradient name" for name in names]
-    return sorted(zip(nodes, names, strict=True), key=lambda pair: pair[0].name)
+    return sorted([node for body in bodies for node in body], key=lambda n: n.name)
 
 
 def has_loop(f, x):
@@ -50,33 +42,53 @@ def has_loop(f, x):
     return any("While" in node.op for node in nodes_of(f, x))
 
 
+def gradients_on_the_way(f, x):
+    """What goes back to x, from place to place, if the gradient at y = f(x) is 1."""
+
+    @tf.function(autograph=False)
+    def measured(x):
+        y = f(x)
+        ops = [op for op in y.graph.get_operations() if op.type == "IdentityN"]
+        cube = ops[-1].inputs[0] if ops else y  # what comes out of PyFunc
+        last = "IdentityN" if ops else "PyFunc"
+        dy = tf.gradients(y, cube)[0]
+        found = {("y", last): tf.ones_like(y)}
+        if ops:
+            found["IdentityN", "PyFunc"] = dy
+            found["IdentityN", "x"] = tf.gradients(y, x, stop_gradients=[cube])[0]
+        if dy is not None:
+            found["PyFunc", "x"] = tf.gradients(cube, x, grad_ys=dy)[0]
+        return {way: dx for way, dx in found.items() if dx is not None}
+
+    with quietly():
+        return measured(x)
+
+
 def draw_way(ax, title, f, x):
-    """The nodes of f, or of its map; dashed: where they lead dy. A tape finds dx."""
-    dx = outcome(gradient, tf.function(f), x)
-    found = {node.op: (node, name) for node, name in gradient_names(f, x)}
-    texts = {"x": f"x\n\ndx = {dx}", "y": "y\n\ndy = 1"}
-    for node, name in found.values():
+    """The nodes that run for y = f(x); dashed, with its number: a gradient."""
+    back = gradients_on_the_way(f, x)
+    nodes = {node.op: node for node in nodes_of(f, x) if node.op in TASKS}
+    texts, styles = {"x": "x", "y": "y"}, {}
+    for op, node in nodes.items():
+        name = node.attr["_gradient_op_type"].s.decode().split("-")[0]
+        named = f"name: {name}" if name else "no gradient name"
         in_loop = ", in a loop" * ("while" in node.name)
-        texts[node.op] = f"{node.op}\n{TASKS[node.op]}{in_loop}\n{name}"
-    named = found["IdentityN"][1] != "no gradient name"
-    styles = {"PyFunc": OTHER, "IdentityN": OURS if named else OTHER}
+        texts[op] = f"{op}\n{TASKS[op]}{in_loop}\n{named}"
+        styles[op] = OURS if name else BOX
     boxes = {}
     for place in sorted(texts, key=PLACES.get):
         boxes[place] = ax.text(PLACES[place], 0.5, texts[place], bbox=styles.get(place))
-    arrows = [*pairwise(boxes), ("x", "IdentityN"), ("y", "IdentityN")]
-    arrows.append(("IdentityN", "x"))
-    if named:
-        ax.text(0.62, 0.12, "our gradient")
-    else:
-        ax.text(0.69, 0.12, "dy of the unused output: 0")
-        ax.text(0.235, 0.5, "0 from the loop")
-        arrows += [("IdentityN", "PyFunc"), ("PyFunc", "x")]
-    for start, end in arrows:
-        style, height = ("-", 0.62) if PLACES[start] < PLACES[end] else ("--", 0.38)
-        bend = -0.13 if {start, end} == {"x", "IdentityN"} else 0
+    forward = [*pairwise(boxes), *[("x", "IdentityN")] * ("IdentityN" in boxes)]
+    for start, end in [*forward, *back]:
+        far = {start, end} == {"x", "IdentityN"}
+        style, height = ("-", 0.62) if (start, end) in forward else ("--", 0.38)
         arrow = {"arrowstyle": "->", "linestyle": style, "patchA": boxes[start]}
-        arrow |= {"patchB": boxes[end], "connectionstyle": f"arc3,rad={bend}"}
+        arrow |= {"patchB": boxes[end], "connectionstyle": f"arc3,rad={-0.16 * far}"}
         ends = (PLACES[end], height), (PLACES[start], height)
         ax.annotate("", *ends, arrowprops=arrow)
+    for (start, end), dx in back.items():
+        height = 0.1 if (start, end) == ("IdentityN", "x") else 0.27
+        text = ", ".join(f"{number:g}" for number in dx.numpy())
+        ax.text((PLACES[start] + PLACES[end]) / 2, height, text, backgroundcolor="w")
     plt.setp(ax.texts, ha="center", va="center")
-    ax.set(title=title, xlim=(0, 1), xticks=[], yticks=[])
+    ax.set(title=title, xlim=(0, 1), ylim=(0, 1), xticks=[], yticks=[])

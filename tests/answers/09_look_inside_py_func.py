@@ -1,7 +1,7 @@
 """Answers to the exercises of lesson 09: wrong ones with a word of the hint, right ones
 of another form."""
 
-CELLS = 0, 1, 2, 3, 4, 7, 9, 10, 11  # the others only show something
+CELLS = 0, 1, 2, 3, 4, 5, 10, 11  # the others only show something
 
 NAMED = """
 def my_better_py_func(func, inp, Tout, grad=None):
@@ -20,7 +20,6 @@ def my_better_py_func(func, inp, Tout, grad=None):
     return run(*inp)
 """
 NEW_NAME, REGISTER = 'f"Mine-{uuid.uuid4()}"', "tf.RegisterGradient(name)(grad)"
-SHAPED = "    y.set_shape(inp[0].shape)\n        return y,"
 HELD = """
 def held(f):
     return lambda func, inp, Tout, grad=None: f(func, inp, Tout, grad=grad)
@@ -111,42 +110,41 @@ class map_with_gradient:
 WRONG = {
     1: [
         ("eager", better("return recipe_2016(func, inp, Tout, grad)")),
-        (
-            "tape inside",
-            better(
-                "make = my_py_func if tf.executing_eagerly() else recipe_2016\n"
-                "    return make(func, inp, Tout, grad)"
-            ),
-        ),
+        ("tape inside", better(
+            "make = my_py_func if tf.executing_eagerly() else recipe_2016\n"
+            "    return make(func, inp, Tout, grad)")),
         ("around map", named(node_type="IdentityN")),
         # one name for all ops of a function, or the gradient of its first op
         ("another grad", STALE),
         ("Registering two", named("func.__name__")),
-        # the record forgets dy
+        # the record or the node forgets dy, or its sign
         ("two ops: ", named(dy="tf.ones_like(dy)")),
         ("eager", named(dy="1.0")),
         # its gradient looks at tensors of another graph
         ("around map", named(register="tf.RegisterGradient(name)(lambda node, dy: grad(op, dy))")),
-        # the node forgets dy, or its sign
         ("around map, two ops", named(register=SIGN_LOST)),
-        # for one input
         ("two ops", named().replace("(func, inputs", "(func, inputs[:1]")),
         ("two ops", named().replace("in inp]", "in inp[:1]]")),
         ("py_func: build your own", "my_better_py_func = py_func"),
         ("py_func: build your own", HELD),
+        ("py_func: build your own", named().replace("my_better_py_func", "build") + better(
+            "return (py_func if tf.executing_eagerly() else build)(func, inp, Tout, grad=grad)")),
+        ("be Tout", named().replace("inputs, Tout", "inputs, inp[0].dtype")),
+        ("be Tout", named().replace("identity(t)", "cast(t, 'float32')").replace("inputs, Tout", "inputs, 'float32'")),
     ],
     2: [
         ("hundred, eager", PER_ELEMENT.replace("MAP", "tf.vectorized_map")),
-        # all of x at once
         ("clipped", whole_map("backward(x, dy)")),
         # the whole dy for each element, or none
         ("hundred", whole_map("tf.vectorized_map(lambda x: backward(x, dy), x)")),
-        ("clipped", whole_map(BACK.replace("dy)", "tf.ones_like(dy))"))),
+        ("hundred", whole_map(BACK.replace("dy)", "tf.ones_like(dy))"))),
         ("clipped", whole_map(BACK.replace("(x, dy)", "(tf.ones_like(x), dy)"))),
-        ("clipped", whole_map("tf.vectorized_map(lambda x: backward(x, 1.0), x)")),
+        ("hundred", whole_map("tf.vectorized_map(lambda x: backward(x, 1.0), x)")),
         # a gradient that is not linear in dy has no stand-in
         ("clipped", STAND_IN),
         ("hundred", whole_map(BACK.replace("(x, dy)", "(dy, x)"))),
+        ("hundred", whole_map(BACK.replace("dy)", "tf.sign(dy))"))),
+        ("hundred", whole_map(BACK.replace("dy)", "tf.clip_by_value(dy, -1, 1))"))),
         ("a loop", PER_ELEMENT.replace("MAP", "tf.map_fn")),
         ("a loop", whole_map(value="tf.map_fn(f, x)")),
         ("value", whole_map(value="tf.vectorized_map(lambda x: 0 * f(x), x)")),
@@ -165,5 +163,5 @@ RIGHT = {
         ),
         better(NODE.strip()),
     ],
-    2: [AS_CLASS, whole_map("tf.vectorized_map(lambda pair: backward(pair[0], pair[1]), [x, dy])")],
+    2: [AS_CLASS, whole_map("tf.vectorized_map(lambda a: backward(a[0], a[1]), [x, dy])")],
 }
