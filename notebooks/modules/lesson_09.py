@@ -11,7 +11,7 @@ from utils import tf
 
 from .quiet import quietly
 
-PLACES = {"x": 0.04, "PyFunc": 0.36, "IdentityN": 0.72, "y": 0.96}
+PLACES = {"x": 0.04, "PyFunc": 0.34, "IdentityN": 0.68, "y": 0.97}
 TASKS = {"PyFunc": "calls NumPy", "IdentityN": "passes y and x on"}
 BOX = {"boxstyle": "round,pad=0.6", "facecolor": "#d6e6f4"}
 OURS = BOX | {"facecolor": "#fde0c5", "linewidth": 2.5}
@@ -42,53 +42,41 @@ def has_loop(f, x):
     return any("While" in node.op for node in nodes_of(f, x))
 
 
-def gradients_on_the_way(f, x):
+def gradients_back(f, x):
     """What goes back to x, from place to place, if the gradient at y = f(x) is 1."""
-
-    @tf.function(autograph=False)
-    def measured(x):
-        y = f(x)
-        ops = [op for op in y.graph.get_operations() if op.type == "IdentityN"]
-        cube = ops[-1].inputs[0] if ops else y  # what comes out of PyFunc
-        last = "IdentityN" if ops else "PyFunc"
-        dy = tf.gradients(y, cube)[0]
-        found = {("y", last): tf.ones_like(y)}
-        if ops:
-            found["IdentityN", "PyFunc"] = dy
-            found["IdentityN", "x"] = tf.gradients(y, x, stop_gradients=[cube])[0]
-        if dy is not None:
-            found["PyFunc", "x"] = tf.gradients(cube, x, grad_ys=dy)[0]
-        return {way: dx for way, dx in found.items() if dx is not None}
-
-    with quietly():
-        return measured(x)
+    y = f(x)
+    passing = [op for op in y.graph.get_operations() if op.type == "IdentityN"]
+    cube = passing[-1].inputs[0] if passing else y  # what comes out of PyFunc
+    dy = tf.gradients(y, cube)[0]
+    back = {("y", "IdentityN" if passing else "PyFunc"): tf.ones_like(y)}
+    if passing:
+        back["IdentityN", "PyFunc"] = dy
+        back["IdentityN", "x"] = tf.gradients(y, x, stop_gradients=[cube])[0]
+    back["PyFunc", "x"] = dy if dy is None else tf.gradients(cube, x, grad_ys=dy)[0]
+    return {way: dx for way, dx in back.items() if dx is not None}
 
 
 def draw_way(ax, title, f, x):
-    """The nodes that run for y = f(x); dashed, with its number: a gradient."""
-    back = gradients_on_the_way(f, x)
-    nodes = {node.op: node for node in nodes_of(f, x) if node.op in TASKS}
-    texts, styles = {"x": "x", "y": "y"}, {}
-    for op, node in nodes.items():
+    """The nodes that run for y = f(x); dashed, with its numbers: a gradient."""
+    with quietly():
+        back = tf.function(lambda x: gradients_back(f, x), autograph=False)(x)
+    boxes = {place: ax.text(PLACES[place], 0.5, place) for place in "xy"}
+    for op, node in {n.op: n for n in nodes_of(f, x) if n.op in TASKS}.items():
         name = node.attr["_gradient_op_type"].s.decode().split("-")[0]
-        named = f"name: {name}" if name else "no gradient name"
-        in_loop = ", in a loop" * ("while" in node.name)
-        texts[op] = f"{op}\n{TASKS[op]}{in_loop}\n{named}"
-        styles[op] = OURS if name else BOX
-    boxes = {}
-    for place in sorted(texts, key=PLACES.get):
-        boxes[place] = ax.text(PLACES[place], 0.5, texts[place], bbox=styles.get(place))
-    forward = [*pairwise(boxes), *[("x", "IdentityN")] * ("IdentityN" in boxes)]
+        task = TASKS[op] + ", in a loop" * ("while" in node.name)
+        said = f"{op}\n{task}\n" + (f"name: {name}" if name else "no gradient name")
+        boxes[op] = ax.text(PLACES[op], 0.5, said, bbox=OURS if name else BOX)
+    ways = [*pairwise(sorted(boxes, key=PLACES.get)), ("x", "IdentityN")]
+    forward = [way for way in ways if way[1] in boxes]
     for start, end in [*forward, *back]:
-        far = {start, end} == {"x", "IdentityN"}
-        style, height = ("-", 0.62) if (start, end) in forward else ("--", 0.38)
-        arrow = {"arrowstyle": "->", "linestyle": style, "patchA": boxes[start]}
-        arrow |= {"patchB": boxes[end], "connectionstyle": f"arc3,rad={-0.16 * far}"}
-        ends = (PLACES[end], height), (PLACES[start], height)
-        ax.annotate("", *ends, arrowprops=arrow)
-    for (start, end), dx in back.items():
-        height = 0.1 if (start, end) == ("IdentityN", "x") else 0.27
-        text = ", ".join(f"{number:g}" for number in dx.numpy())
-        ax.text((PLACES[start] + PLACES[end]) / 2, height, text, backgroundcolor="w")
+        a, b, far = PLACES[start], PLACES[end], {start, end} == {"x", "IdentityN"}
+        style, height = ("--", 0.38) if (start, end) in back else ("-", 0.62)
+        arrow = {"arrowstyle": "->", "patchA": boxes[start], "patchB": boxes[end]}
+        arrow |= {"connectionstyle": f"arc3,rad={-0.16 * far}", "linestyle": style}
+        ax.annotate("", (b, height), (a, height), arrowprops=arrow)
+        if (start, end) in back:
+            numbers = ", ".join(f"{number:g}" for number in back[start, end].numpy())
+            height, ground = (0.1, "w") if far else (0.28, "none")
+            ax.text((a + b) / 2, height, numbers, backgroundcolor=ground)
     plt.setp(ax.texts, ha="center", va="center")
     ax.set(title=title, xlim=(0, 1), ylim=(0, 1), xticks=[], yticks=[])
