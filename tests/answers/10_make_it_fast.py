@@ -102,8 +102,6 @@ WRONG = {
             DESCEND.format(GOES_ON).split("\n", 1)[1].replace("descend", "run")
             + "\n\ndef descend(*args):\n    return tf.function(run)(*args)\n",
         ),
-        # float64 is rounded
-        ("in float64", DESCEND.format(GOES_ON.replace("(dx)", "(tf.cast(dx, tf.float32))"))),
         # NumPy once a step, but the loop is Python's
         ("tf.function", DESCEND.format(GOES_ON).split("\n", 1)[1]),
         # in a graph, and two calls of NumPy a step
@@ -119,8 +117,6 @@ WRONG = {
         ),
         ("another limit", DESCEND.format(GOES_ON)),  # a Python number
         ("another limit", named_run(GOES_ON) + OF_TENSOR.replace("def d", "@tf.function\ndef d")),
-        # the limit is rounded to float32
-        ("just above", named_run(GOES_ON) + OF_TENSOR.replace("constant(", "cast(")),
         ("results tensors", WHOLE + CALL_WHOLE.format("x, int(n)")),
         ("an integer", WHOLE + CALL_WHOLE.format("x, tf.cast(n, x.dtype)")),
         ("where x ends", DESCEND.format("tf.reduce_max(dx) >= limit")),
@@ -129,8 +125,6 @@ WRONG = {
             "slope is -0.5",
             DESCEND.format("(tf.reduce_max(dx) >= limit) | (tf.reduce_min(dx) < -limit)"),
         ),
-        ("dtype of x", WHOLE + CALL_WHOLE.format("tf.cast(x, 'float32'), n")),
-        ("ends up in float64", DESCEND.format(GOES_ON).replace("0.1 *", "tf.cast(0.1, x.dtype) *")),
         # a step before it asks
         (
             "no step",
@@ -167,6 +161,8 @@ RIGHT = {
         named_run("not tf.reduce_all(tf.abs(dx) < limit)") + OF_TENSOR,
         named_run("tf.reduce_any(tf.abs(dx) >= limit)")
         + OF_TENSOR.replace("constant(limit, ", "convert_to_tensor(limit, "),
+        named_run(GOES_ON) + OF_TENSOR.replace("constant(", "cast("),
+        named_run(GOES_ON) + OF_TENSOR.replace("tf.constant(limit, x.dtype)", "np.float32(limit)"),
     ],
     2: [
         ROWS.format("np.linalg.norm(x, axis=1)", "tf.expand_dims(dy / y, 1) * x"),
