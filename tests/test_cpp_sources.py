@@ -38,6 +38,14 @@ def test_sources_have_googles_format():
     )
 
 
+def test_what_lesson_07_quotes_is_in_the_source():
+    [path] = NOTEBOOKS.glob("07_*.ipynb")
+    text = "\n".join(cell.source for cell in nbformat.read(path, 4).cells)
+    quoted = re.findall(r"```cpp\n(.+?)\n```", text, re.DOTALL)
+    source = (NOTEBOOKS / "cpp" / "zero_out.cc").read_text("utf-8")
+    assert len(quoted) == 3 and all(part in source for part in quoted)
+
+
 def names(cells, context):
     for node in (node for cell in cells for node in ast.walk(ast.parse(cell))):
         if isinstance(node, ast.Name) and isinstance(node.ctx, context):

@@ -26,27 +26,21 @@ VECTORS += [[1, 1 + 1e-15, 1 - 1e-15], [*range(70_000), -1]]  # equal as floats;
 VECTORS += [[-4e30, -2e30], [4e30, 2e30]]  # beyond a first guess such as 0
 
 
-def draw_zero_out(*found):
-    """Draw ZeroOut, its outputs and a loss, and the (dx, dindices) that come back.
-
-    The second of two is drawn in a frame, as one op to a tape.
-    """
+def draw_zero_out(*arrived):
+    """Draw ZeroOut without a loop and in one, and what arrives for the indices."""
     boxes = {"x": (0, 0.5, "$x = (5, 6, 7)$"), "op": (1, 0.5, "ZeroOut"),
              "y": (2, 0, "$y = (5, 0, 0)$"), "i": (2.2, 1, "indices = $(0, 1, 2)$"),
              "L": (3, 0, "$L = 10$")}  # fmt: skip
-    found = found or [("?", "?")]
-    rows = len(found)
-    axes = plt.subplots(rows, figsize=(8, 2.4 * rows), squeeze=False)[1].flat
-    for ax, back in zip(axes, found, strict=True):
-        dx, dindices = (", ".join(re.findall(r"\w+|\?", str(one))) for one in back)
-        arrows = [("x", "op", "", dx), ("op", "y", "", "2, 3, 4"),
-                  ("op", "i", "", dindices), ("y", "L", "", "2, 3, 4")]  # fmt: skip
+    axes = plt.subplots(2, figsize=(8, 4.8))[1]
+    for ax, dindices in zip(axes, arrived, strict=True):
+        back = ", ".join(re.findall(r"\w+", str(dindices)))
+        arrows = [("x", "op", "", "2, 0, 0"), ("op", "y", "", "2, 3, 4"),
+                  ("op", "i", "", back), ("y", "L", "", "2, 3, 4")]  # fmt: skip
         draw_graph(ax, boxes, arrows)
-    if rows > 1:
-        axes[0].set_title("the loss itself: the tape records ZeroOut", loc="left")
-        ax.set_title("in a call or a loop: the tape records the dotted frame as one op",
-                     loc="left")  # fmt: skip
-        ax.axvspan(0.7, 3.35, 0.02, 0.98, fill=False, linestyle=":")
+    axes[0].set_title("no loop: the tape records ZeroOut", loc="left")
+    title = "a loop in a tf.function: to the tape, the dotted frame is one op"
+    axes[1].set_title(title, loc="left")
+    axes[1].axvspan(0.7, 3.35, 0.02, 0.98, fill=False, linestyle=":")
     plt.show()
 
 
