@@ -7,7 +7,7 @@ CELLS = 0, 1, 2, 3
 def mended(c, slope="slope(x) - c", func="func"):
     return f"""
 def mended(func, slope):
-    points = tf.constant(np.arange(1000) / 1000)
+    points = tf.constant((np.arange(1000) + 0.5) / 1000)
     c = {c}
     return with_slope({func}, lambda x: {slope})
 """
@@ -27,7 +27,9 @@ def firing(width):
 """
 
 
-INSIDE = "tf.cast(tf.abs(x - 0.5) < width, x.dtype)"
+INSIDE = "tf.cast(tf.abs(x - 0.5) < width / 2, x.dtype)"
+HALF = INSIDE.replace("/ 2", "/ 4")
+TWICE = INSIDE.replace("/ 2", "")
 
 WRONG = {
     1: [
@@ -46,13 +48,15 @@ WRONG = {
         ("round", mended("float(np.mean(slope(points)) - func(1.5) + func(0.5))")),
     ],
     2: [
-        ("which x", neuron(f"dy * {INSIDE}")),
-        ("width 0.25", neuron(f"dy * {INSIDE} / 2")),
-        ("width 1", neuron(f"dy * {INSIDE} / width")),
+        ("which slope", neuron(f"dy * {INSIDE}")),
+        ("width 0.5", neuron(f"dy * {INSIDE} / 2")),
+        ("width 2", neuron(f"dy * {INSIDE} / 2 / width")),
         ("x's dtype", neuron(f"dy * {INSIDE} / 2", "tf.cast(x > 0.5, tf.float32)")),
-        ("which x", neuron("dy * tf.cast((x > 0.505 - width) & (x < 1.5), x.dtype) / 2")),
-        ("Did you use dy", neuron(f"{INSIDE} / 2 / width")),
-        ("Did you use dy", neuron(f"tf.reduce_mean(dy) * {INSIDE} / 2 / width")),
+        ("begin and end", neuron(f"dy * {TWICE} / width")),
+        ("begin and end", neuron(f"dy * {HALF} / width")),
+        ("begin", neuron("dy * tf.cast((x > 0.5) & (x < 0.5 + width), x.dtype) / width")),
+        ("Did you use dy", neuron(f"{INSIDE} / width")),
+        ("Did you use dy", neuron(f"tf.reduce_mean(dy) * {INSIDE} / width")),
         ("1 if x > 1/2", neuron(f"dy * {INSIDE} / 2", "tf.cast(x >= 0.5, x.dtype)")),
         ("floats: 1", neuron(f"dy * {INSIDE} / 2", "tf.where(x > 0.5, 1, 0)")),
     ],
@@ -76,12 +80,12 @@ def mended(func, slope):
 """,
     ],
     2: [
-        neuron(f"{INSIDE} * dy / 2 / width", "tf.maximum(tf.sign(x - 0.5), 0)"),
-        neuron("dy * (tf.sign(x - 0.5 + width) - tf.sign(x - 0.5 - width)) / 4 / width"),
+        neuron(f"{INSIDE} * dy / width", "tf.maximum(tf.sign(x - 0.5), 0)"),
+        neuron("dy * (tf.sign(2 * x - 1 + width) - tf.sign(2 * x - 1 - width)) / 2 / width"),
         """
 def firing(width):
     def fires(x):
-        soft = tf.clip_by_value((x - 0.5) / (2 * width) + 0.5, 0, 1)
+        soft = tf.clip_by_value((x - 0.5) / width + 0.5, 0, 1)
         return soft + tf.stop_gradient(tf.cast(x > 0.5, x.dtype) - soft)
 
     return fires
