@@ -28,8 +28,6 @@ def firing(width):
 
 
 INSIDE = "tf.cast(tf.abs(x - 0.5) < width / 2, x.dtype)"
-HALF = INSIDE.replace("/ 2", "/ 4")
-TWICE = INSIDE.replace("/ 2", "")
 
 WRONG = {
     1: [
@@ -44,7 +42,6 @@ WRONG = {
         ("np_high", mended("float(np.mean(slope(points)) - func(1.0))")),
         ("np_spiky", mended("float(np.sum(slope(points)) - func(1.0) + func(0.0))")),
         ("op returns", mended(RIGHT_C, func="lambda x: func(x) - c * x")),
-        ("op returns", mended(RIGHT_C, func="np.floor")),
         ("round", mended("float(np.mean(slope(points)) - func(1.5) + func(0.5))")),
     ],
     2: [
@@ -52,8 +49,7 @@ WRONG = {
         ("width 0.5", neuron(f"dy * {INSIDE} / 2")),
         ("width 2", neuron(f"dy * {INSIDE} / 2 / width")),
         ("x's dtype", neuron(f"dy * {INSIDE} / 2", "tf.cast(x > 0.5, tf.float32)")),
-        ("begin and end", neuron(f"dy * {TWICE} / width")),
-        ("begin and end", neuron(f"dy * {HALF} / width")),
+        ("begin and end", neuron(f"dy * {INSIDE} / width".replace("/ 2", ""))),
         ("begin", neuron("dy * tf.cast((x > 0.5) & (x < 0.5 + width), x.dtype) / width")),
         ("Did you use dy", neuron(f"{INSIDE} / width")),
         ("Did you use dy", neuron(f"tf.reduce_mean(dy) * {INSIDE} / width")),
