@@ -17,8 +17,9 @@ pytestmark = pytest.mark.slow  # TensorBoard is started for real
 SECONDS = 120  # to read the event files
 STEPS = [0, 1, 2, 3, 5, 10, 20, 50, 100, 180]  # of the trainings
 RATES = 0.1, 1.5
-TAGS = {"mistakes": {"mistakes": 1}}
-TAGS |= {f"rate {rate}": {"gradient at z": 1} for rate in RATES}
+CHANGES = "raw", "m subtracted", "times 1.29", "one pixel added"
+RUNS = *(f"rate {rate}" for rate in RATES), *CHANGES
+TAGS = {"mistakes": {"mistakes": 1}} | dict.fromkeys(RUNS, {"gradient at z": 1})
 
 
 @pytest.fixture(scope="module")
