@@ -49,10 +49,11 @@ PATH = """\
 0 0 1  Must TensorFlow's tape or graph (in a training step, tf.data, a saved \
 model) go through your function?
 0 1.5 no op, but plain Python; give the tape its gradient by output_gradients=...
-1 0 2  Do TensorFlow's ops fall short (no value, no gradient, too slow, too much work)?
+1 0 2  Do TensorFlow's ops fall short (of the value or the gradient that you want, \
+too slow, too much work)?
 1 1.5 TensorFlow's ops, perhaps with custom_gradient or a stand-in
 2 0 3  Can the op reach your Python function, and fast enough?
-1.75 1.5 C++ op (4 and 5 say which gradient)
+1.75 1.5 C++ op, or work done before the model
 2.25 1.5 TensorFlow's ops after all, or no XLA (but a TPU needs it)
 3 0 4  Should a gradient go through it?
 3 1.5 py_func, no gradient: tf.stop_gradient makes its result a constant
@@ -103,9 +104,11 @@ py_func, no gradient; d: can one call make all moves? Should the network change 
 no op; e: must the tape go through the drag, if its gradient is known?
 py_func; f: who calls the drag in a step of fit? Is its gradient differentiated again?
 TensorFlow's ops; g: what can run on a TPU?
+TensorFlow's ops; h: which function of TensorFlow's ops could stand in for it?
 5; ab: which question has another answer for b?
 3; cd: which question has another answer for d?
-1; ef: which is the first question with another answer for f?""".split("\n")
+1; ef: which is the first question with another answer for f?
+2; gh: which is the first question with another answer for h?""".split("\n")
 
 
 def judge_answers(given):

@@ -6,7 +6,8 @@ CELLS = 0, 1, 3, 4
 CHOSEN = (
     'answers = {"a": "py_func", "b": "py_func, 2nd order", "c": "C++ op",\n'
     '           "d": "py_func, no gradient", "e": "no op", "f": "py_func",\n'
-    '           "g": "TensorFlow\'s ops", "ab": 5, "cd": 3, "ef": 1}\n'
+    '           "g": "TensorFlow\'s ops", "h": "TensorFlow\'s ops",\n'
+    '           "ab": 5, "cd": 3, "ef": 1, "gh": 2}\n'
 )
 
 
@@ -35,6 +36,8 @@ WRONG = {
         ("e: ", CHOSEN + 'del answers["e"]\n'),
         ("ab: ", CHOSEN + 'answers["ab"] = 4\n'),
         ("cd: ", CHOSEN + 'answers["cd"] = 4\n'),
+        ("stand in", CHOSEN + 'answers["h"] = "py_func"\n'),
+        ("gh: ", CHOSEN + 'answers["gh"] = 3\n'),
         ("ef: ", CHOSEN + 'answers["ef"] = True\n'),
     ],
     2: [
@@ -57,7 +60,7 @@ WRONG = {
 }
 
 RIGHT = {
-    1: [CHOSEN, CHOSEN + 'answers["h"] = "no op"\n', CHOSEN + 'answers["ab"] = "5"\n'],
+    1: [CHOSEN, CHOSEN + 'answers["i"] = "no op"\n', CHOSEN + 'answers["ab"] = "5"\n'],
     2: [
         op(),
         op(slope="2 * op.inputs[0] * by_scipy(op.inputs[0]) - C"),
