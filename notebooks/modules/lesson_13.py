@@ -46,16 +46,16 @@ def spread(f, *args):
 
 
 PATH = """\
-0 0 1  Must TensorFlow's tape or graph (in a training step, tf.data, a saved \
-model) go through your function?
+0 0 1  Must TensorFlow itself (in a training step, tf.data, a saved model) call \
+your function?
 0 1.5 no op, but plain Python; give the tape its gradient by output_gradients=...
 1 0 2  Do TensorFlow's ops fall short (of the value or the gradient that you want, \
 too slow, too much work)?
 1 1.5 TensorFlow's ops, perhaps with custom_gradient or a stand-in
-2 0 3  Can the op reach your Python function, and fast enough?
+2 0 3  Can the op call your Python function, and is that fast enough?
 1.75 1.5 C++ op, or work done before the model
 2.25 1.5 TensorFlow's ops after all, or no XLA (but a TPU needs it)
-3 0 4  Should a gradient go through it?
+3 0 4  Do you need its gradient?
 3 1.5 py_func, no gradient: tf.stop_gradient makes its result a constant
 4 0 5  Is that gradient differentiated again?
 4 1.5 py_func; its grad may itself be a py_func
@@ -101,7 +101,7 @@ py_func; a: is the gradient differentiated again?
 py_func, 2nd order; b: how many times does the tape differentiate the solver?
 C++ op; c: who chooses each move? What does a call to Python cost beside 2 µs?
 py_func, no gradient; d: can one call make all moves? Should the network change them?
-no op; e: must the tape go through the drag, if its gradient is known?
+no op; e: must TensorFlow call the drag, if its gradient is known?
 py_func; f: who calls the drag in a step of fit? Is its gradient differentiated again?
 TensorFlow's ops; g: what can run on a TPU?
 TensorFlow's ops; h: which function of TensorFlow's ops could stand in for it?
@@ -122,4 +122,9 @@ def judge_answers(given):
             return found == exit
         return f"{found!r} is not in {known}"
 
-    judge(*(holds(partial(test, *one), one[0]) for one in wanted.items()))
+    def told(hint):  # only for what is answered
+        name = hint.split(":")[0]
+        is_open = isinstance(given, dict) and given.get(name) in ("?", 0)
+        return f"{name}: still open" if is_open else hint
+
+    judge(*(holds(partial(test, *one), told(one[0])) for one in wanted.items()))
