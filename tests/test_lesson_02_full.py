@@ -12,7 +12,7 @@ from utils import gradient
 
 ROOT = Path(__file__).parents[1]
 WHOLE = ROOT.parent / "shared" / "data" / "mnist.npz"
-NOT_NEEDED = {"hero", "test"}
+NOT_NEEDED = {"test"}
 pytestmark = pytest.mark.slow
 
 
