@@ -23,7 +23,7 @@ KERNEL = """REGISTER_KERNEL_BUILDER(Name("Extremes").Device(
 """
 VECTORS = [[3, 1, 4], [7], [0.1, 0.3, 0.3, 0.1], [np.inf, np.inf], [-np.inf, -np.inf]]
 VECTORS += [[1, 1 + 1e-15, 1 - 1e-15], [*range(70_000), -1]]  # equal as floats; long
-VECTORS += [[-4e30, -2e30], [4e30, 2e30], [np.inf, 3e38]]  # beyond a first guess
+VECTORS += [[-4e30, -2e30], [4e30, 2e30], [np.inf, 3.4028234663852886e38]]  # extreme
 
 
 def draw_zero_out(*arrived):

@@ -89,6 +89,7 @@ WRONG = {
         ("zeros arrived", change("return tf.map_fn(loss, x[None])[0]")),
         ("zeros arrived", change("return tf.cond(x[0] > 0, lambda: loss(x), lambda: x[0])")),
         ("None arrived", change(CALL, STACK, head="@tf.function\n")),
+        ("arrived once", change(CALL, "return tf.stack([loss(rows[0]), 2 * rows[1][0]])")),
         ("zeros_in_graph(rows)", change(CALL, "return loss(rows[0]) + loss(rows[1])")),
     ],
     2: [
@@ -141,6 +142,15 @@ WRONG = {
             ),
         ),
         ("x = [0.1, 0.3, 0.3, 0.1]", filled(("> high", ">= high"))),
+        (
+            "inf, 3.40",
+            filled(
+                ("int a = 0,", "int a = -1,"),
+                ("T low = numbers(0),", "T low = std::numeric_limits<T>::max(),"),
+                ("int i = 1", "int i = 0"),
+                ("()() = low", "()() = numbers(a = a < 0 ? 0 : a)"),
+            ),
+        ),
         ("in several threads", filled(("int a = 0, b = 0;", "static int a, b; a = b = 0;"))),
     ],
 }

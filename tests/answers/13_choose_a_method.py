@@ -19,6 +19,7 @@ def op(*lines, value="erfcx", slope="2 * op.inputs[0] * op.outputs[0] - C"):
 
 SLOPE = "def slope(x):\n    return 2 * x * erfcx(x) - C\n"
 BENT = "def bent(x):\n    return 2 * erfcx(x) + 2 * x * slope(x)\n"
+OUTER = "py_func(slope, op.inputs, like(dy), grad=lambda inner, dy: dy * (2 * op.outputs[0] + 2 * op.inputs[0] * (2 * op.inputs[0] * op.outputs[0] - C)))"
 BY_NUMPY = "py_func(slope, op.inputs, like(dy), grad=lambda op, dy: dy * {})"
 
 WRONG = {
@@ -48,6 +49,7 @@ WRONG = {
         ("second derivative", op(SLOPE, slope="tf.numpy_function(slope, op.inputs, dy.dtype)")),
         ("first derivative", op(slope="2 * op.inputs[0] * op.outputs[0]")),
         ("op.inputs", op(slope="2 * x * by_scipy(x) - C")),
+        ("op.inputs", op(SLOPE, slope=OUTER)),
         # TensorFlow's formula, where exp overflows
         (
             "overflows",
