@@ -1,13 +1,14 @@
 """For lesson 09: what came of a call, the nodes of a graph, and where they lead dy."""
 
-import re
 import textwrap
 from itertools import pairwise
+from unittest import mock
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from utils import tf
+from custom_ops import python_op
+from utils import gradient, tf
 
 from .quiet import quietly
 
@@ -23,9 +24,7 @@ def outcome(f, *arguments):
         with quietly():
             return str(np.asarray(f(*arguments)).tolist()).split("\n")[0]
     except Exception as error:
-        where = r"(?s)^Graph.*?Error: |^\{\{.*?\}\} |ValueError: "
-        text = str(error).removeprefix("in user code:").strip() or type(error).__name__
-        said = re.sub(where, "", text).split("\n")[0]
+        said = str(error).split("Error: ")[-1].strip().split("\n")[0]
         return textwrap.indent(textwrap.fill(f"error: {said}", 63), " " * 25)[25:]
 
 
@@ -37,38 +36,39 @@ def nodes_of(f, x):
     return sorted([node for body in bodies for node in body], key=lambda n: n.name)
 
 
-def has_loop(f, x):
-    """Whether the graph of f runs a loop, as that of tf.map_fn does."""
-    return any("While" in node.op for node in nodes_of(f, x))
+def gradient_names(f, x):
+    """The first word of the gradient name of each PyFunc and IdentityN in f's graph."""
+    names = {node.name: node.attr["_gradient_op_type"].s.decode().split("-")[0]
+             for node in nodes_of(f, x) if node.op in TASKS}  # fmt: skip
+    return {node: name or "no gradient name" for node, name in names.items()}
 
 
-def gradients_back(f, x):
-    """What goes back to x, from place to place, if the gradient at y = f(x) is 1."""
-    y = f(x)
-    passing = [op for op in y.graph.get_operations() if op.type == "IdentityN"]
-    cube = passing[-1].inputs[0] if passing else y  # what comes out of PyFunc
-    dy = tf.gradients(y, cube)[0]
-    back = {("y", "IdentityN" if passing else "PyFunc"): tf.ones_like(y)}
-    if passing:
-        back["IdentityN", "PyFunc"] = dy
-        back["IdentityN", "x"] = tf.gradients(y, x, stop_gradients=[cube])[0]
-    back["PyFunc", "x"] = dy if dy is None else tf.gradients(cube, x, grad_ys=dy)[0]
-    return {way: dx for way, dx in back.items() if dx is not None}
+def calls_py_func(f, x):
+    """Whether f or its gradient calls py_func."""
+    with mock.patch.object(python_op, "_PythonCode", wraps=python_op._PythonCode) as it:
+        outcome(lambda: [gradient(way, x) for way in (f, tf.function(f))])
+    return it.called
 
 
 def draw_way(ax, title, f, x):
-    """The nodes that run for y = f(x); dashed, with its numbers: a gradient."""
+    """The nodes that lead from x to y = f(x); dashed, with its numbers: a gradient."""
+
+    def gradients_back(x):
+        y = f(x)  # comes out of IdentityN, and what is its input 0 out of PyFunc
+        cube, back = y.op.inputs[0], {("y", "IdentityN"): tf.ones_like(y)}
+        back["IdentityN", "PyFunc"] = tf.gradients(y, cube)[0]
+        back["PyFunc", "x"] = tf.gradients(cube, x)[0]
+        back["IdentityN", "x"] = tf.gradients(y, x, stop_gradients=[cube])[0]
+        return {way: dx for way, dx in back.items() if dx is not None}
+
     with quietly():
-        back = tf.function(lambda x: gradients_back(f, x), autograph=False)(x)
-    boxes = {place: ax.text(PLACES[place], 0.5, place) for place in "xy"}
-    for op, node in {n.op: n for n in nodes_of(f, x) if n.op in TASKS}.items():
-        name = node.attr["_gradient_op_type"].s.decode().split("-")[0]
-        task = TASKS[op] + ", in a loop" * ("while" in node.name)
-        said = f"{op}\n{task}\n" + (f"name: {name}" if name else "no gradient name")
-        boxes[op] = ax.text(PLACES[op], 0.5, said, bbox=OURS if name else BOX)
-    ways = [*pairwise(sorted(boxes, key=PLACES.get)), ("x", "IdentityN")]
-    forward = [way for way in ways if way[1] in boxes]
-    for start, end in [*forward, *back]:
+        back = tf.function(gradients_back, autograph=False)(x)
+    boxes, names = {p: ax.text(PLACES[p], 0.5, p) for p in "xy"}, gradient_names(f, x)
+    for op, node in {node.split("/")[-1]: node for node in names}.items():
+        plain, loop = names[node].startswith("no "), ", in a loop" * ("while" in node)
+        said = f"{op}\n{TASKS[op]}{loop}\n{'' if plain else 'name: '}{names[node]}"
+        boxes[op] = ax.text(PLACES[op], 0.5, said, bbox=BOX if plain else OURS)
+    for start, end in [*pairwise(PLACES), ("x", "IdentityN"), *back]:
         a, b, far = PLACES[start], PLACES[end], {start, end} == {"x", "IdentityN"}
         style, height = ("--", 0.38) if (start, end) in back else ("-", 0.62)
         arrow = {"arrowstyle": "->", "patchA": boxes[start], "patchB": boxes[end]}

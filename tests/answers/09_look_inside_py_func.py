@@ -1,7 +1,7 @@
 """Answers to the exercises of lesson 09: wrong ones with a word of the hint, right ones
 of another form."""
 
-CELLS = 0, 1, 2, 3, 4, 5, 10, 11  # the others only show something
+CELLS = 0, 1, 2, 3, 5, 6, 11  # the others only show something
 
 NAMED = """
 def my_better_py_func(func, inp, Tout, grad=None):
@@ -113,21 +113,21 @@ WRONG = {
         ("tape inside", better(
             "make = my_py_func if tf.executing_eagerly() else recipe_2016\n"
             "    return make(func, inp, Tout, grad)")),
-        ("around map", named(node_type="IdentityN")),
+        ("in a map", named(node_type="IdentityN")),
         # one name for all ops of a function, or the gradient of its first op
         ("another grad", STALE),
         ("Registering two", named("func.__name__")),
         # the record or the node forgets dy, or its sign
-        ("two ops: ", named(dy="tf.ones_like(dy)")),
+        ("two ops, ", named(dy="tf.ones_like(dy)")),
         ("eager", named(dy="1.0")),
         # its gradient looks at tensors of another graph
-        ("around map", named(register="tf.RegisterGradient(name)(lambda node, dy: grad(op, dy))")),
-        ("around map, two ops", named(register=SIGN_LOST)),
+        ("in a map", named(register="tf.RegisterGradient(name)(lambda node, dy: grad(op, dy))")),
+        ("two ops in a map", named(register=SIGN_LOST)),
         ("two ops", named().replace("(func, inputs", "(func, inputs[:1]")),
         ("two ops", named().replace("in inp]", "in inp[:1]]")),
-        ("py_func: build your own", "my_better_py_func = py_func"),
-        ("py_func: build your own", HELD),
-        ("py_func: build your own", named().replace("my_better_py_func", "build") + better(
+        ("calls py_func", "my_better_py_func = py_func"),
+        ("calls py_func", HELD.replace("=grad)", "=lambda op, dy: grad(SimpleNamespace(inputs=op.inputs), dy))")),
+        ("calls py_func", named().replace("my_better_py_func", "build") + better(
             "return (py_func if tf.executing_eagerly() else build)(func, inp, Tout, grad=grad)")),
         ("be Tout", named().replace("inputs, Tout", "inputs, inp[0].dtype")),
         ("be Tout", named().replace("identity(t)", "cast(t, 'float32')").replace("inputs, Tout", "inputs, 'float32'")),
