@@ -102,6 +102,13 @@ WRONG = {
             DESCEND.format(GOES_ON).split("\n", 1)[1].replace("descend", "run")
             + "\n\ndef descend(*args):\n    return tf.function(run)(*args)\n",
         ),
+        # another graph around it at each call
+        (
+            "records again",
+            named_run(GOES_ON) + "\n\ndef descend(slope, x, limit):\n"
+            "    return tf.function(run)(slope, x, tf.constant(limit, x.dtype))\n",
+        ),
+        ("an integer", named_run(GOES_ON) + OF_TENSOR.replace("limit, x.dtype", "limit")),
         # NumPy once a step, but the loop is Python's
         ("tf.function", DESCEND.format(GOES_ON).split("\n", 1)[1]),
         # in a graph, and two calls of NumPy a step
