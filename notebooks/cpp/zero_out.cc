@@ -1,7 +1,6 @@
 // ZeroOut keeps the first element of a vector and sets all others to zero.
 // Its second output holds the index of each element.
 
-#include "absl/strings/str_cat.h"
 #include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/framework/op_kernel.h"
@@ -13,7 +12,6 @@ using tensorflow::AttrSlice;
 using tensorflow::FunctionDef;
 using tensorflow::FunctionDefHelper;
 using tensorflow::OpKernel;
-using tensorflow::OpKernelConstruction;
 using tensorflow::OpKernelContext;
 using tensorflow::Tensor;
 using tensorflow::shape_inference::InferenceContext;
@@ -38,27 +36,22 @@ REGISTER_OP("ZeroOut")
 template <typename T, typename Index>
 class ZeroOutOp : public OpKernel {
  public:
-  explicit ZeroOutOp(OpKernelConstruction* context) : OpKernel(context) {}
+  using OpKernel::OpKernel;  // inherits its constructors
 
   void Compute(OpKernelContext* context) override {
     const Tensor& x = context->input(0);
     OP_REQUIRES(context, x.dims() == 1 && x.NumElements() > 0,
-                absl::InvalidArgumentError(absl::StrCat(
-                    "ZeroOut expects a vector with at least one element, ",
-                    "found shape ", x.shape().DebugString())));
+                absl::InvalidArgumentError("ZeroOut needs a non-empty vector"));
 
     Tensor* y = nullptr;
     Tensor* indices = nullptr;
     OP_REQUIRES_OK(context, context->allocate_output(0, x.shape(), &y));
     OP_REQUIRES_OK(context, context->allocate_output(1, x.shape(), &indices));
 
-    auto y_values = y->vec<T>();
+    y->vec<T>().setZero();
+    y->vec<T>()(0) = x.vec<T>()(0);
     auto index_values = indices->vec<Index>();
-    for (int i = 0; i < x.NumElements(); ++i) {
-      y_values(i) = T(0);
-      index_values(i) = i;
-    }
-    y_values(0) = x.vec<T>()(0);
+    for (int i = 0; i < x.NumElements(); ++i) index_values(i) = i;
   }
 };
 

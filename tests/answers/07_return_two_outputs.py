@@ -89,7 +89,8 @@ WRONG = {
         ("zeros arrived", change("return tf.map_fn(loss, x[None])[0]")),
         ("zeros arrived", change("return tf.cond(x[0] > 0, lambda: loss(x), lambda: x[0])")),
         ("None arrived", change(CALL, STACK, head="@tf.function\n")),
-        ("arrived once", change(CALL, "return tf.stack([loss(rows[0]), 2 * rows[1][0]])")),
+        ("reach ZeroOut", change(CALL, "return tf.stack([loss(rows[0]), 2 * rows[1][0]])")),
+        ("float64 zeros", change(CALL, "return tf.map_fn(float_loss, rows)")),
         ("zeros_in_graph(rows)", change(CALL, "return loss(rows[0]) + loss(rows[1])")),
     ],
     2: [
@@ -157,6 +158,7 @@ WRONG = {
 RIGHT = {
     1: [
         change("return tf.vectorized_map(loss, x[None])[0]", STACK),
+        f"@tf.function\n{change('return loss(x)')}\ngradient(none_in_eager, x)",  # traced
         change(CALL, "return tf.map_fn(tf.recompute_grad(loss), rows)"),
     ],
     2: [
