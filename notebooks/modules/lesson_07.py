@@ -34,9 +34,8 @@ def draw_zero_out(*arrived):
     axes = plt.subplots(len(arrived), figsize=size, squeeze=False)[1].flat
     for ax, dindices in zip(axes, arrived, strict=True):
         back = ", ".join(str(dindices).strip("[]").split())
-        arrows = [("x", "op", "", "2, 0, 0"), ("op", "y", "", "2, 3, 4"),
-                  ("op", "i", "", back), ("y", "L", "", "2, 3, 4")]  # fmt: skip
-        draw_graph(ax, boxes, arrows)
+        draw_graph(ax, boxes, [("x", "op", "", "2, 0, 0"), ("op", "y", "", "2, 3, 4"),
+                   ("op", "i", "", back), ("y", "L", "", "2, 3, 4")])  # fmt: skip
     if len(arrived) == 2:
         axes[0].set_title("no loop: the tape records ZeroOut", loc="left")
         title = "a loop in a tf.function: to the tape, the dotted frame is one op"

@@ -86,12 +86,10 @@ def change(none, zeros=STACK, head=""):
 
 WRONG = {
     1: [
-        ("zeros arrived", change("return tf.map_fn(loss, x[None])[0]")),
         ("zeros arrived", change("return tf.cond(x[0] > 0, lambda: loss(x), lambda: x[0])")),
         ("None arrived", change(CALL, STACK, head="@tf.function\n")),
         ("reach ZeroOut", change(CALL, "return tf.stack([loss(rows[0]), 2 * rows[1][0]])")),
         ("float64 zeros", change(CALL, "return tf.map_fn(float_loss, rows)")),
-        ("zeros_in_graph(rows)", change(CALL, "return loss(rows[0]) + loss(rows[1])")),
     ],
     2: [
         ("what is dplaces", grad(HOT, SUM + " + 0 * tf.cast(dplaces[0], x.dtype)")),
