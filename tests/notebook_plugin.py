@@ -8,6 +8,7 @@
 pyproject.toml loads it with -p, since it serves notebooks/ and tests/ alike.
 """
 
+import gc
 import os
 import shutil
 import time
@@ -101,6 +102,10 @@ def pytest_collect_file(file_path, parent):
         else node
         for node in nodes
     ]
+
+
+def pytest_collection_finish():
+    gc.freeze()  # what was imported and collected stays: no need to look at it again
 
 
 def pytest_configure():

@@ -7,6 +7,7 @@ kernels start as always.
 """
 
 import contextlib
+import gc
 import multiprocessing.process
 import os
 import subprocess
@@ -57,6 +58,7 @@ def run_kernel(connection, arguments, env, cwd):
     from ipykernel.kernelapp import IPKernelApp
 
     end_with_parent()
+    gc.freeze()  # collections pass over what TensorFlow's import has made
     os.setpgid(0, 0)
     connection.send("has a group of its own")
     nothing = os.open(os.devnull, os.O_RDWR)
