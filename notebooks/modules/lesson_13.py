@@ -2,9 +2,10 @@
 
 import tempfile
 import textwrap
-from functools import cache, partial
+from functools import cache, partial, reduce
 from time import process_time
 from timeit import repeat
+from zlib import crc32
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -40,27 +41,25 @@ def _call(folder, x):
         return tf.saved_model.load(folder).f(x).numpy()
 
 
-def spread(f, *args):
-    """The least and the most processor time of nine calls, after a first one, in s."""
-    return np.quantile(repeat(partial(f, *args), "", process_time, 10, 1)[1:], [0, 1])
+def microseconds(way, x):
+    """The processor time of a call, one of 100 in a row: the least and the most."""
+    calls = tf.function(lambda x: reduce(lambda y, _: way(y), range(100), x))
+    runs = repeat(partial(calls, x), "", process_time, 10, 1)[1:]
+    return f"{1e4 * min(runs):.0f} to {1e4 * max(runs):.0f}"
 
 
 PATH = """\
-0 0 1  Must TensorFlow itself (in a training step, tf.data, a saved model) call \
-your function?
+0 0 1  Must TensorFlow itself (tf.function, tf.data, a saved model) call your function?
 0 1.5 no op, but plain Python; give the tape its gradient by output_gradients=...
-1 0 2  Do TensorFlow's ops fall short (of the value or the gradient that you want, \
-too slow, too much work)?
+1 0 2  Do TensorFlow's ops fall short (the value, the gradient, the speed, the work)?
 1 1.5 TensorFlow's ops, perhaps with custom_gradient or a stand-in
-2 0 3  Can the op call your Python function, and is that fast enough?
-1.75 1.5 C++ op, or work done before the model
-2.25 1.5 TensorFlow's ops after all, or no XLA (but a TPU needs it)
-3 0 4  Do you need its gradient?
+2 0 3  Does the graph run where your Python does (in this process, on its CPU)?
+2 1.5 for XLA or a TPU: TensorFlow's ops after all; for another program: a C++ op
+3 0 4  Do you need the gradient?
 3 1.5 py_func, no gradient: tf.stop_gradient makes its result a constant
 4 0 5  Is that gradient differentiated again?
 4 1.5 py_func; its grad may itself be a py_func
-5 0 py_func, 2nd order: grad built from ops that have gradients (for example itself)"""
-NO = {1.75: "no: too slow, or\nanother program", 2.25: "no: for XLA\nor on a TPU"}
+5 0 py_func, 2nd order: all that grad computes with has a gradient"""
 
 
 def draw_path():
@@ -70,12 +69,12 @@ def draw_path():
     arrow = look | {"arrowprops": {"arrowstyle": "->", "color": "0.3", "shrinkB": 0}}
     for line in PATH.split("\n"):
         row, left, text = line.split(maxsplit=2)
-        row, left, height = float(row), float(left), 0.42 if "." in row else 0.68
+        row, left, height = int(row), float(left), 0.68
         colour = "#dbe8f4" if text[0].isdigit() else "#f4f4f4"
         ax.barh(row, 1, height, left, color=colour, ec="0.3")
         ax.text(left + 0.5, row, textwrap.fill(text, 40), **look)
         if left:
-            ax.annotate(NO.get(row, "no"), (1.5, row), (1.19, row), **arrow)
+            ax.annotate("no", (1.5, row), (1.19, row), **arrow)
         elif row:
             ax.annotate("yes", (0.5, row - 0.34), (0.5, row - 0.57), **arrow)
     ax.set(xlim=(-0.02, 2.52), ylim=(5.4, -0.4))
@@ -96,35 +95,36 @@ def draw_table(found):
     ax.xaxis.tick_top()
 
 
+EXITS = "C++ op;TensorFlow's ops;no op;py_func;py_func, 2nd order;py_func, no gradient"
 HINTS = """\
-py_func; a: is the gradient differentiated again?
-py_func, 2nd order; b: how many times does the tape differentiate the solver?
-C++ op; c: who chooses each move? What does a call to Python cost beside 2 µs?
-py_func, no gradient; d: can one call make all moves? Should the network change them?
-no op; e: must TensorFlow call the drag, if its gradient is known?
-py_func; f: who calls the drag in a step of fit? Is its gradient differentiated again?
-TensorFlow's ops; g: what can run on a TPU?
-TensorFlow's ops; h: which function of TensorFlow's ops could stand in for it?
-5; ab: which question has another answer for b?
-3; cd: which question has another answer for d?
-1; ef: which is the first question with another answer for f?
-2; gh: which is the first question with another answer for h?""".split("\n")
+4dd34388 a: is the gradient differentiated again?
+aeb073c7 b: how many times does the tape differentiate the solver?
+36384ff1 c: where does the graph run? What does that program have of yours?
+3f3d4e98 d: where does tf.data run? Does a photo need a gradient?
+8c24d7c7 e: must TensorFlow call the drag, if its gradient is known?
+29b22e41 f: who calls the drag in a step of fit? Is its gradient differentiated again?
+36da1e87 g: what can run on a TPU?
+c0a5baef h: which function of TensorFlow's ops could stand in for it?
+2abab0b5 ab: which question has another answer for b?
+6d5da1b9 cd: which is the first question with another answer for d?
+a5bc4b27 ef: which is the first question with another answer for f?
+9c22ff1c gh: which is the first question with another answer for h?""".split("\n")
 
 
 def judge_answers(given):
-    """Exercise 1: is what is given what stands before the hint?"""
-    wanted = dict(line.split("; ")[::-1] for line in HINTS)
-    known = sorted({exit for exit in wanted.values() if not exit.isdigit()})
+    """Exercise 1: does each answer have the checksum that stands before its hint?"""
+    given, exits = given if isinstance(given, dict) else {}, EXITS.split(";")
 
-    def test(hint, exit):
-        found = str(given.get(hint.split(":")[0]))
-        if found in known or exit.isdigit():
-            return found == exit
-        return f"{found!r} is not in {known}"
+    def test(code, name):
+        found = str(given.get(name)).removesuffix(".0")
+        if found in exits or len(name) == 2:
+            return crc32(f"{name} {found}".encode()) == int(code, 16)
+        return f"{found!r} is not in {exits}"
 
-    def told(hint):  # only for what is answered
-        name = hint.split(":")[0]
-        is_open = isinstance(given, dict) and given.get(name) in ("?", 0)
-        return f"{name}: still open" if is_open else hint
+    def one(line):
+        code, told = line.split(maxsplit=1)
+        name = told.split(":")[0]
+        told = f"{name}: still open" if given.get(name, "?") in ("?", 0) else told
+        return holds(partial(test, code, name), told)
 
-    judge(*(holds(partial(test, *one), told(one[0])) for one in wanted.items()))
+    judge(*map(one, HINTS))

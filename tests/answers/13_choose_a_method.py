@@ -27,9 +27,9 @@ WRONG = {
         # a second derivative that nobody takes, and one that is forgotten
         ("a: ", CHOSEN + 'answers["a"] = "py_func, 2nd order"\n'),
         ("how many times", CHOSEN + 'answers["b"] = "py_func"\n'),
-        ("beside 2", CHOSEN + 'answers["c"] = "py_func, no gradient"\n'),
-        ("change them", CHOSEN + 'answers["d"] = "py_func"\n'),
-        ("one call make", CHOSEN + 'answers["d"] = "C++ op"\n'),
+        ("of yours", CHOSEN + 'answers["c"] = "py_func, no gradient"\n'),
+        ("a photo need", CHOSEN + 'answers["d"] = "py_func"\n'),
+        ("tf.data run", CHOSEN + 'answers["d"] = "C++ op"\n'),
         ("call the drag", CHOSEN + 'answers["e"] = "py_func"\n'),
         ("in a step of fit", CHOSEN + 'answers["f"] = "no op"\n'),
         ("run on a TPU", CHOSEN + 'answers["g"] = "py_func"\n'),
@@ -38,8 +38,8 @@ WRONG = {
         ("ab: ", CHOSEN + 'answers["ab"] = 4\n'),
         ("cd: ", CHOSEN + 'answers["cd"] = 4\n'),
         ("stand in", CHOSEN + 'answers["h"] = "py_func"\n'),
-        ("gh: ", CHOSEN + 'answers["gh"] = 3\n'),
         ("ef: ", CHOSEN + 'answers["ef"] = True\n'),
+        ("still open", "answers = None\n"),
     ],
     2: [
         ("second derivative", op(SLOPE, slope=BY_NUMPY[:35] + ")")),
@@ -62,7 +62,7 @@ WRONG = {
 }
 
 RIGHT = {
-    1: [CHOSEN, CHOSEN + 'answers["i"] = "no op"\n', CHOSEN + 'answers["ab"] = "5"\n'],
+    1: [CHOSEN, CHOSEN + 'answers["i"] = "no op"\n', CHOSEN + 'answers["ab"] = 5.0\n'],
     2: [
         op(),
         op(slope="2 * op.inputs[0] * by_scipy(op.inputs[0]) - C"),
