@@ -51,7 +51,7 @@ def microseconds(way, x):
 PATH = """\
 0 0 1  Must TensorFlow itself (tf.function, tf.data, a saved model) call your function?
 0 1.5 no op, but plain Python; give the tape its gradient by output_gradients=...
-1 0 2  Do TensorFlow's ops fall short (the value, the gradient, the speed, the work)?
+1 0 2  Do TensorFlow's ops fall short (in value, gradient, speed or effort)?
 1 1.5 TensorFlow's ops, perhaps with custom_gradient or a stand-in
 2 0 3  Does the graph run where your Python does (in this process, on its CPU)?
 2 1.5 for XLA or a TPU: TensorFlow's ops after all; for another program: a C++ op
