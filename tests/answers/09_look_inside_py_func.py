@@ -1,7 +1,7 @@
 """Answers to the exercises of lesson 09: wrong ones with a word of the hint, right ones
 of another form."""
 
-CELLS = 0, 1, 2, 3, 5, 6, 11  # the others only show something
+CELLS = 0, 1, 2, 3, 4, 5, 6, 12  # the others only show something
 
 NAMED = """
 def my_better_py_func(func, inp, Tout, grad=None):
@@ -28,6 +28,23 @@ def held(f):
 my_better_py_func = held(py_func)
 """
 SIGN_LOST = REGISTER.replace("(grad)", "(lambda op, dy: grad(op, abs(dy)))")
+
+
+READ_ONLY = """
+
+def read_only(make):
+    def with_read_only(func, inp, Tout, grad=None):
+        def careful(*arrays):
+            [array.setflags(write=False) for array in arrays]
+            return func(*arrays)
+
+        return make(careful, inp, Tout, grad)
+
+    return with_read_only
+
+
+my_better_py_func = read_only(my_better_py_func)
+"""
 
 
 def named(name=NEW_NAME, register=REGISTER, node_type="PyFunc", dy="dy"):
@@ -129,8 +146,13 @@ WRONG = {
         ("calls py_func", HELD.replace("=grad)", "=lambda op, dy: grad(SimpleNamespace(inputs=op.inputs), dy))")),
         ("calls py_func", named().replace("my_better_py_func", "build") + better(
             "return (py_func if tf.executing_eagerly() else build)(func, inp, Tout, grad=grad)")),
-        ("be Tout", named().replace("inputs, Tout", "inputs, inp[0].dtype")),
-        ("be Tout", named().replace("identity(t)", "cast(t, 'float32')").replace("inputs, Tout", "inputs, 'float32'")),
+        ("what func returns", named().replace("inputs, Tout", "inputs, inp[0].dtype")),
+        ("what func returns", named().replace(
+            "y = tf.numpy_function(func, inputs, Tout)", "narrow = inp[0].dtype\n"
+            "            y = tf.cast(tf.numpy_function(lambda *a: np.asarray(func(*a)).astype("
+            "narrow.as_numpy_dtype), inputs, narrow), Tout)")),
+        ("fault 1", named()),
+        ("what func returns", named().replace("identity(t)", "cast(t, 'float32')").replace("inputs, Tout", "inputs, 'float32'")),
     ],
     2: [
         ("hundred, eager", PER_ELEMENT.replace("MAP", "tf.vectorized_map")),
@@ -156,12 +178,13 @@ WRONG = {
 
 RIGHT = {
     1: [
-        named(),
+        named() + READ_ONLY,
         better(
             "name = f'Mine-{uuid.uuid4()}'\n    tf.RegisterGradient(name)(grad)"
             + AROUND.replace("\nwith", "\n    with")
-        ),
-        better(NODE.strip()),
+        )
+        + READ_ONLY,
+        better(NODE.strip()) + READ_ONLY.replace("[array.set", "[np.asarray(array).set"),
     ],
     2: [AS_CLASS, whole_map("tf.vectorized_map(lambda a: backward(a[0], a[1]), [x, dy])")],
 }
