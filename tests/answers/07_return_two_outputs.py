@@ -157,6 +157,7 @@ RIGHT = {
     1: [
         change("return tf.vectorized_map(loss, x[None])[0]", STACK),
         f"@tf.function\n{change('return loss(x)')}\ngradient(none_in_eager, x)",  # traced
+        "inner = tf.function(loss)\n" + change("return inner(x)"),
         change(CALL, "return tf.map_fn(tf.recompute_grad(loss), rows)"),
     ],
     2: [
