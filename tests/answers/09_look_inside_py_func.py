@@ -151,7 +151,8 @@ WRONG = {
             "y = tf.numpy_function(func, inputs, Tout)", "narrow = inp[0].dtype\n"
             "            y = tf.cast(tf.numpy_function(lambda *a: np.asarray(func(*a)).astype("
             "narrow.as_numpy_dtype), inputs, narrow), Tout)")),
-        ("fault 1", named()),
+        ("second input", named()),
+        ("second input", named() + READ_ONLY.replace("in arrays]", "in arrays[:1]]")),
         ("what func returns", named().replace("identity(t)", "cast(t, 'float32')").replace("inputs, Tout", "inputs, 'float32'")),
     ],
     2: [
@@ -165,6 +166,7 @@ WRONG = {
         # a gradient that is not linear in dy has no stand-in
         ("clipped", STAND_IN),
         ("hundred", whole_map(BACK.replace("(x, dy)", "(dy, x)"))),
+        ("clipped", whole_map(BACK.replace("(x, dy)", "(abs(x), dy)"))),
         ("hundred", whole_map(BACK.replace("dy)", "tf.sign(dy))"))),
         ("hundred", whole_map(BACK.replace("dy)", "tf.clip_by_value(dy, -1, 1))"))),
         ("a loop", PER_ELEMENT.replace("MAP", "tf.map_fn")),
