@@ -25,7 +25,8 @@ def outcome(f, *arguments):
             return str(np.asarray(f(*arguments)).tolist()).split("\n")[0]
     except Exception as error:
         said = str(error).split("Error: ")[-1].strip().split("\n")[0]
-        return textwrap.indent(textwrap.fill(f"error: {said}", 63), " " * 25)[25:]
+        lines = textwrap.fill(f"error: {said}", 63, break_on_hyphens=False)
+        return textwrap.indent(lines, " " * 25)[25:]
 
 
 def nodes_of(f, x):

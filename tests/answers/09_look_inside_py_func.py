@@ -151,7 +151,8 @@ WRONG = {
             "y = tf.numpy_function(func, inputs, Tout)", "narrow = inp[0].dtype\n"
             "            y = tf.cast(tf.numpy_function(lambda *a: np.asarray(func(*a)).astype("
             "narrow.as_numpy_dtype), inputs, narrow), Tout)")),
-        ("second input", named()),
+        ("first input", named()),
+        ("first input", named() + READ_ONLY.replace("in arrays]", "in arrays[-1:]]")),
         ("second input", named() + READ_ONLY.replace("in arrays]", "in arrays[:1]]")),
         ("what func returns", named().replace("identity(t)", "cast(t, 'float32')").replace("inputs, Tout", "inputs, 'float32'")),
     ],
