@@ -134,7 +134,7 @@ WRONG = {
         # one name for all ops of a function, or the gradient of its first op
         ("another grad", STALE),
         ("Registering two", named("func.__name__")),
-        # the record or the node forgets dy, or its sign
+        # the note or the node forgets dy, or its sign
         ("two ops, ", named(dy="tf.ones_like(dy)")),
         ("eager", named(dy="1.0")),
         # its gradient looks at tensors of another graph
