@@ -42,7 +42,9 @@ def recorded_once(descend, np_slope, x, limit, other=None):
     recorder = tf.function(run, autograph=False)  # which would translate Python's loops
     try:
         graph = recorder.get_concrete_function().graph.as_graph_def()
-    except Exception:
+    except Exception as error:
+        if "started as non-Tensor" in str(error):  # while True, with a break
+            return "a while loop's condition has to be a tensor from the start"
         with suppress(NotImplementedError, tf.errors.OperatorNotAllowedInGraphError):
             run()  # shows any other mistake
         return "Python asks for the value of a tensor"

@@ -111,6 +111,11 @@ WRONG = {
         ("an integer", named_run(GOES_ON) + OF_TENSOR.replace("limit, x.dtype", "limit")),
         # NumPy once a step, but the loop is Python's
         ("tf.function", DESCEND.format(GOES_ON).split("\n", 1)[1]),
+        (
+            "from the start",
+            DESCEND.format("True").replace("  x = x", "  if not go_on(dx): break\n        x = x")
+            + "\n\ndef go_on(dx):\n    return tf.reduce_max(tf.abs(dx)) >= 0.1\n",
+        ),
         # in a graph, and two calls of NumPy a step
         (
             "known already",
