@@ -107,8 +107,8 @@ def in_words(error, cells):
         return tidy(NODE.sub("", str(error)))
     frame = (ours or frames)[-1]
     rest = NODE.sub("", text[frame.end():]).split("\n")[1:]
-    reason = next((line.strip() for line in rest if line[:len(frame[1]) + 1].strip()
-                   and not NO_REASON.match(line)), "")
+    reason = next((line.strip() for line in rest if not NO_REASON.match(line) and (
+        line[:len(frame[1]) + 1].strip() or re.match(r"\s+\w+Error: ", line))), "")
     kind, place = type(first).__name__, ""
     if raised := RAISED.match(reason):
         kind, reason = raised[1], reason[raised.end():]

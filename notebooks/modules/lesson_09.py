@@ -4,7 +4,6 @@ import textwrap
 from itertools import pairwise
 from unittest import mock
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 from custom_ops import python_op
@@ -51,8 +50,8 @@ def calls_py_func(f, x):
     return it.called
 
 
-def draw_way(ax, title, f, x):
-    """The nodes that lead from x to y = f(x); dashed, with its numbers: a gradient."""
+def draw_way(ax, title, f, x, names=True, asks=False):
+    """The nodes from x to y = f(x); dashed, with its numbers or "?": a gradient."""
 
     def gradients_back(x):
         y = f(x)  # comes out of IdentityN, and what is its input 0 out of PyFunc
@@ -64,11 +63,14 @@ def draw_way(ax, title, f, x):
 
     with quietly():
         back = tf.function(gradients_back, autograph=False)(x)
-    boxes, names = {p: ax.text(PLACES[p], 0.5, p) for p in "xy"}, gradient_names(f, x)
-    for op, node in {node.split("/")[-1]: node for node in names}.items():
-        plain, loop = names[node].startswith("no "), ", in a loop" * ("while" in node)
-        said = f"{op}\n{TASKS[op]}{loop}\n{'' if plain else 'name: '}{names[node]}"
-        boxes[op] = ax.text(PLACES[op], 0.5, said, bbox=BOX if plain else OURS)
+    back = {way: ", ".join(f"{d:g}" for d in dx.numpy()) for way, dx in back.items()}
+    back = {("y", "IdentityN"): "1, 1", ("IdentityN", "x"): "?"} if asks else back
+    boxes, ours = {p: ax.text(PLACES[p], 0.5, p) for p in "xy"}, gradient_names(f, x)
+    for op, node in {node.split("/")[-1]: node for node in ours}.items():
+        name, loop = f"\nname: {ours[node]}", ", in a loop" * ("while" in node)
+        more = names * (loop + name.replace("name: no ", "no "))
+        box = OURS if "name: " in more else BOX
+        boxes[op] = ax.text(PLACES[op], 0.5, f"{op}\n{TASKS[op]}{more}", bbox=box)
     for start, end in [*pairwise(PLACES), ("x", "IdentityN"), *back]:
         a, b, far = PLACES[start], PLACES[end], {start, end} == {"x", "IdentityN"}
         style, height = ("--", 0.38) if (start, end) in back else ("-", 0.62)
@@ -76,8 +78,8 @@ def draw_way(ax, title, f, x):
         arrow |= {"connectionstyle": f"arc3,rad={-0.16 * far}", "linestyle": style}
         ax.annotate("", (b, height), (a, height), arrowprops=arrow)
         if (start, end) in back:
-            numbers = ", ".join(f"{number:g}" for number in back[start, end].numpy())
-            height, ground = (0.1, "w") if far else (0.28, "none")
-            ax.text((a + b) / 2, height, numbers, backgroundcolor=ground)
-    plt.setp(ax.texts, ha="center", va="center")
+            said, height = back[start, end], 0.28 - 0.18 * far
+            ax.text((a + b) / 2, height, said, backgroundcolor="w")
+    for text in ax.texts:
+        text.set(ha="center", va="center")
     ax.set(title=title, xlim=(0, 1), ylim=(0, 1), xticks=[], yticks=[])
