@@ -14,7 +14,6 @@ from .quiet import quietly
 PLACES = {"x": 0.04, "PyFunc": 0.34, "IdentityN": 0.68, "y": 0.97}
 TASKS = {"PyFunc": "calls NumPy", "IdentityN": "passes y and x on"}
 BOX = {"boxstyle": "round,pad=0.6", "facecolor": "#d6e6f4"}
-OURS = BOX | {"facecolor": "#fde0c5", "linewidth": 2.5}
 
 
 def outcome(f, *arguments):
@@ -67,10 +66,8 @@ def draw_way(ax, title, f, x, names=True, asks=False):
     back = {("y", "IdentityN"): "1, 1", ("IdentityN", "x"): "?"} if asks else back
     boxes, ours = {p: ax.text(PLACES[p], 0.5, p) for p in "xy"}, gradient_names(f, x)
     for op, node in {node.split("/")[-1]: node for node in ours}.items():
-        name, loop = f"\nname: {ours[node]}", ", in a loop" * ("while" in node)
-        more = names * (loop + name.replace("name: no ", "no "))
-        box = OURS if "name: " in more else BOX
-        boxes[op] = ax.text(PLACES[op], 0.5, f"{op}\n{TASKS[op]}{more}", bbox=box)
+        more = names * (", in a loop" * ("while" in node) + f"\n{ours[node]}")
+        boxes[op] = ax.text(PLACES[op], 0.5, f"{op}\n{TASKS[op]}{more}", bbox=BOX)
     for start, end in [*pairwise(PLACES), ("x", "IdentityN"), *back]:
         a, b, far = PLACES[start], PLACES[end], {start, end} == {"x", "IdentityN"}
         style, height = ("--", 0.38) if (start, end) in back else ("-", 0.62)
