@@ -18,6 +18,7 @@ from .processes import context, load_early
 from .quiet import quietly
 
 COLOURS = {"refuses": "#f0c04c", "SILENT": "#8c1515", "private": "#d0d0d0"}
+_pool = cache(partial(context.Pool, 1, load_op, ("cpp/round_square.cc",)))
 load_early()  # the other processes come late in the lesson
 
 
@@ -27,12 +28,7 @@ def call_in_other_process(f, x, own_ops):
     module.f = tf.function(f, input_signature=[tf.TensorSpec([2])])
     with tempfile.TemporaryDirectory() as folder, quietly():
         tf.saved_model.save(module, folder)
-        return _process(own_ops).apply(_call, (folder, x.numpy(), own_ops))
-
-
-@cache
-def _process(own_ops):
-    return context.Pool(1, load_op, ("cpp/round_square.cc",))
+        return _pool(None if own_ops else 1).apply(_call, (folder, x.numpy(), own_ops))
 
 
 def _call(folder, x, own_ops):
@@ -53,11 +49,11 @@ def microseconds(way, x):
 
 PATH = """\
 0 0 1  Does a graph (tf.function, fit, tf.data, a saved model) call your function?
-0 1.2 no op, your own code calls it; give the tape its gradient by output_gradients=...
+0 1.2 no op, your own code calls it; give the tape any gradient by output_gradients=...
 1 0 2  Do TensorFlow's ops fall short (in value, derivatives, speed or effort)?
 1 1.2 TensorFlow's ops, perhaps with custom_gradient or a stand-in
-2 0 3  Can the graph call your Python (in this process, on its CPU)?
-2 1.2 XLA or a TPU: TensorFlow's ops; another program, many short calls, a GPU: a C++ op
+2 0 3  Can the graph call your Python (in this process, on its CPU, fast enough)?
+2 1.2 XLA or TPU: TensorFlow's ops; other program, short calls, GPU kernel: a C++ op
 3 0 4  Do you need the gradient?
 3 1.2 py_func, no gradient: tf.stop_gradient makes its result a constant
 4 0 5  Is that gradient differentiated again?
