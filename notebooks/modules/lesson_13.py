@@ -53,7 +53,7 @@ PATH = """\
 1 0 2  Do TensorFlow's ops fall short (in value, derivatives, speed or effort)?
 1 1.2 TensorFlow's ops, perhaps with custom_gradient or a stand-in
 2 0 3  Can the graph call your Python (in this process, on its CPU, fast enough)?
-2 1.2 XLA or TPU: TensorFlow's ops; other program, short calls, GPU kernel: a C++ op
+2 1.2 XLA, TPU: rewrite it in TensorFlow's ops; other program, short calls, GPU: C++ op
 3 0 4  Do you need the gradient?
 3 1.2 py_func, no gradient: tf.stop_gradient makes its result a constant
 4 0 5  Is that gradient differentiated again?
@@ -100,7 +100,7 @@ HINTS = """\
 aeb073c7 b: how many times does the tape differentiate the solver?
 36384ff1 c: where does the graph run? What does that program have of yours?
 3f3d4e98 d: where does tf.data run? Does a photo need a gradient?
-8c24d7c7 e: does a graph call the drag, if its gradient is known?
+8c24d7c7 e: who calls the drag, a graph or your own code?
 29b22e41 f: who calls the drag in a step of fit? Is its gradient differentiated again?
 36da1e87 g: what can run on a TPU?
 c0a5baef h: which function of TensorFlow's ops could stand in for it?
@@ -115,7 +115,7 @@ def judge_answers(given):
     given, exits = given if isinstance(given, dict) else {}, EXITS.split(";")
 
     def test(code, name):
-        found = str(given.get(name)).removesuffix(".0")
+        found = str(given.get(name)).replace("’", "'").removesuffix(".0")
         if found in [*exits, "?"] or len(name) == 2:
             return crc32(f"{name} {found}".encode()) == int(code, 16)
         return f"{found!r} is not in {exits}"

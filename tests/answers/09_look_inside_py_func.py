@@ -115,11 +115,13 @@ WRONG = {
             "    return make(func, inp, Tout, grad)")),
         ("in a map", named(node_type="IdentityN")),
         # one name for all ops of a function, or the gradient of its first op
-        ("another grad", STALE),
+        ("dx = 100 dy", STALE),
+        ("dx = -dy", named("grad.__name__").replace("tf.RegisterGradient", "name in SEEN or SEEN.add(name) or tf.RegisterGradient").replace("\ndef", "SEEN = set()\n\ndef", 1)),
         ("Registering two", named("func.__name__")),
         # the note or the node forgets dy, or its sign
         ("two ops, ", named(dy="tf.ones_like(dy)")),
         ("eager", named(dy="1.0")),
+        ("gradient of the gradient", named(dy="dy").replace("grad(op, dy)\n", "tf.nest.map_structure(tf.stop_gradient, grad(op, dy))\n")),
         # its gradient looks at tensors of another graph
         ("in a map", named(register="tf.RegisterGradient(name)(lambda node, dy: grad(op, dy))")),
         ("two ops in a map", named(register=SIGN_LOST)),
@@ -148,6 +150,7 @@ WRONG = {
         # a gradient that is not linear in dy has no stand-in
         ("clipped", STAND_IN),
         ("hundred", whole_map(BACK.replace("(x, dy)", "(dy, x)"))),
+        ("doubled", whole_map(BACK.replace("(x, dy)", "(x, tf.reshape(dy, [-1]))"))),
         ("clipped", whole_map(BACK.replace("(x, dy)", "(abs(x), dy)"))),
         ("hundred", whole_map(BACK.replace("dy)", "tf.sign(dy))"))),
         ("hundred", whole_map(BACK.replace("dy)", "tf.clip_by_value(dy, -1, 1))"))),
