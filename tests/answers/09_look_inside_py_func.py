@@ -121,7 +121,7 @@ WRONG = {
         # the note or the node forgets dy, or its sign
         ("two ops, ", named(dy="tf.ones_like(dy)")),
         ("eager", named(dy="1.0")),
-        ("gradient of the gradient", named(dy="dy").replace("grad(op, dy)\n", "tf.nest.map_structure(tf.stop_gradient, grad(op, dy))\n")),
+        ("second derivative", named(dy="dy").replace("grad(op, dy)\n", "tf.nest.map_structure(tf.stop_gradient, grad(op, dy))\n")),
         # its gradient looks at tensors of another graph
         ("in a map", named(register="tf.RegisterGradient(name)(lambda node, dy: grad(op, dy))")),
         ("two ops in a map", named(register=SIGN_LOST)),
