@@ -26,9 +26,10 @@ def call_in_other_process(f, x, own_ops):
     """f(x) from a SavedModel, by a process with our C++ op and NumPy ops of its own."""
     module = tf.Module()
     module.f = tf.function(f, input_signature=[tf.TensorSpec([2])])
+    tasks = None if own_ops else 1  # of a process; a new one has no ops of its own
     with tempfile.TemporaryDirectory() as folder, quietly():
         tf.saved_model.save(module, folder)
-        return _pool(None if own_ops else 1).apply(_call, (folder, x.numpy(), own_ops))
+        return _pool(tasks).apply(_call, (folder, x.numpy(), own_ops))
 
 
 def _call(folder, x, own_ops):
