@@ -1,7 +1,7 @@
 """Answers to the exercises of lesson 09: wrong ones with a word of the hint, right ones
 of another form."""
 
-CELLS = 0, 1, 2, 3, 4, 5, 6, 11  # the others only show something
+CELLS = 0, 1, 2, 3, 4, 5, 6, 11, 12  # the others only show something
 
 NAMED = """
 def my_better_py_func(func, inp, Tout, grad=None):
@@ -116,15 +116,16 @@ WRONG = {
         ("in a map", named(node_type="IdentityN")),
         # one name for all ops of a function, or the gradient of its first op
         ("dx = 100 dy", STALE),
-        ("dx = -dy", named("grad.__name__").replace("tf.RegisterGradient", "name in SEEN or SEEN.add(name) or tf.RegisterGradient").replace("\ndef", "SEEN = set()\n\ndef", 1)),
+        ("dy reversed", named("grad.__name__").replace("tf.RegisterGradient", "name in SEEN or SEEN.add(name) or tf.RegisterGradient").replace("\ndef", "SEEN = set()\n\ndef", 1)),
         ("Registering two", named("func.__name__")),
         # the note or the node forgets dy, or its sign
-        ("two ops, ", named(dy="tf.ones_like(dy)")),
+        ("dy reversed", named(dy="tf.ones_like(dy)")),
+        ("dy reversed", named(dy="tf.ones_like(dy)").replace("ones_like(dy))", "ones_like(dy)) * dy")),
         ("eager", named(dy="1.0")),
         ("second derivative", named(dy="dy").replace("grad(op, dy)\n", "tf.nest.map_structure(tf.stop_gradient, grad(op, dy))\n")),
         # its gradient looks at tensors of another graph
         ("in a map", named(register="tf.RegisterGradient(name)(lambda node, dy: grad(op, dy))")),
-        ("two ops in a map", named(register=SIGN_LOST)),
+        ("dy reversed in a map", named(register=SIGN_LOST)),
         ("two ops", named().replace("(func, inputs", "(func, inputs[:1]")),
         ("two ops", named().replace("in inp]", "in inp[:1]]")),
         ("calls py_func", "my_better_py_func = py_func"),
