@@ -49,15 +49,6 @@ def calls_py_func(f, x):
     return it.called
 
 
-def copied(node_type):
-    """Here, tf.vectorized_map has no rule for this type, and copies its nodes."""
-    from tensorflow.python.ops.parallel_for import pfor
-
-    rules = pfor._pfor_converter_registry
-    rest = {name: rule for name, rule in rules.items() if name != node_type}
-    return mock.patch.dict(rules, rest, clear=True)
-
-
 def draw_way(ax, title, f, x, names=True, asks=False):
     """The nodes from x to y = f(x); dashed, with its numbers or "?": a gradient."""
 
