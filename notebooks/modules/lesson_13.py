@@ -50,7 +50,7 @@ def microseconds(way, x):
 
 PATH = """\
 0 0 1  Must a graph (tf.function, fit, tf.data, a saved model) call your function?
-0 1.2 no op: your own code calls it, and hands the tape its gradient
+0 1.2 no op: your own code calls it, and may hand the tape its gradient
 1 0 2  Do TensorFlow's ops fall short (in value, derivatives, speed or effort)?
 1 1.2 TensorFlow's ops, perhaps with custom_gradient or a stand-in
 2 0 3  Can the graph call your Python (in this process, on its CPU, outside XLA, fast)?
