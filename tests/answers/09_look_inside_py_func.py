@@ -118,7 +118,7 @@ WRONG = {
         ("dx = 100 dy", STALE),
         ("dy reversed", named("grad.__name__").replace("tf.RegisterGradient", "name in SEEN or SEEN.add(name) or tf.RegisterGradient").replace("\ndef", "SEEN = set()\n\ndef", 1)),
         ("Registering two", named("func.__name__")),
-        # the note or the node forgets dy, or its sign
+        # the backward function or the node forgets dy, or its sign
         ("dy reversed", named(dy="tf.ones_like(dy)")),
         ("dy reversed", named(dy="tf.ones_like(dy)").replace("ones_like(dy))", "ones_like(dy)) * dy")),
         ("eager", named(dy="1.0")),
