@@ -28,7 +28,7 @@ def counted(np_slope):
 def end_and_counts(descend, np_slope, x, limit):
     """Where x ends, and the numbers of steps and of calls to np_slope."""
     slope, calls, _ = counted(np_slope)
-    for other in (x, 1000 * limit), (x + 1, limit):
+    for other in (x + 1, 1000 * limit), (x + 1, limit):
         descend(slope, *other)  # what it keeps of this call must not matter
         calls.clear()
     x, steps = descend(slope, x, limit)

@@ -80,6 +80,20 @@ WRONG = {
         ("asks for the value", DESCEND.format("tf.norm(dx := slope(x), np.inf) >= limit")),
         # right for the slope 2 * x only
         ("another slope", DESCEND.format(GOES_ON).replace("0.1 * dx", "0.2 * x")),
+        # the x of the first call stays
+        (
+            "where x ends",
+            "kept = {}\n\n\n"
+            + RUN.replace("@tf.function\n", "")
+            + """
+
+def descend(slope, x, limit):
+    key = slope, tuple(x.shape)
+    if key not in kept:
+        kept[key] = tf.function(lambda limit: run(slope, x, slope(x), limit))
+    return kept[key](tf.constant(limit, x.dtype))
+""",
+        ),
         # the limit of the first call stays
         (
             "where x ends",
