@@ -11,15 +11,28 @@ CHOSEN = (
 )
 
 
-def op(*lines, value="erfcx", slope="2 * op.inputs[0] * op.outputs[0] - C"):
-    code = ["C = 2 / np.sqrt(np.pi)", *lines, "def by_scipy(x):"]
-    code += [f"    return py_func({value}, [x], like(x), grad=lambda op, dy: dy * ({slope}))"]
-    return "\n".join(code) + "\n"
+def op(dx, then="return value", value="erfcx(x)"):
+    return f"""
+C = 2 / np.sqrt(np.pi)
 
 
-SLOPE = "def slope(x):\n    return 2 * x * erfcx(x) - C\n"
-BENT = "def bent(x):\n    return 2 * erfcx(x) + 2 * x * slope(x)\n"
-BY_NUMPY = "py_func(slope, op.inputs, like(dy), grad=lambda op, dy: dy * {})"
+def np_erfcx(x):
+    value = {value}
+    return value, 2 * x * value - C
+
+
+def by_scipy(x):
+    def grad(op, dvalue, dslope):
+        value, slope = op.outputs
+        return {dx}
+
+    value, slope = py_func(np_erfcx, [x], [like(x), like(x)], grad=grad)
+    {then}
+"""
+
+
+BY_PRODUCT = "dvalue * slope + dslope * (2 * value + 2 * {} * slope)"
+OUR_X = BY_PRODUCT.format("op.inputs[0]")
 
 WRONG = {
     1: [
@@ -41,28 +54,28 @@ WRONG = {
         ("still open", "answers = None\n"),
     ],
     2: [
-        ("second derivative", op(SLOPE, slope=BY_NUMPY[:35] + ")")),
-        # a slope whose own gradient is wrong, or stopped, or lost without an error
-        ("second derivative", op(SLOPE, slope=BY_NUMPY.format("2"))),
-        ("second derivative", op(slope="2 * op.inputs[0] * tf.stop_gradient(op.outputs[0]) - C")),
-        ("second derivative", op(SLOPE, slope="tf.numpy_function(slope, op.inputs, dy.dtype)")),
-        ("first derivative", op(slope="2 * op.inputs[0] * op.outputs[0]")),
+        ("second derivative", op("dvalue * slope")),
+        # one term of the product rule, or dslope with the wrong factor, or without one
+        ("second derivative", op("dvalue * slope + dslope * 2 * value")),
+        ("second derivative", op("dvalue * slope + 2 * dslope")),
+        ("second derivative", op("dvalue * slope + dslope")),
+        ("second derivative", op(OUR_X.replace("2 * value", "2 * dvalue * value"))),
+        ("second derivative", op(OUR_X.replace("* slope)", "* tf.stop_gradient(dvalue))"))),
+        ("first derivative", op(OUR_X.replace("dvalue * ", ""))),
+        ("op.inputs", op(BY_PRODUCT.format("x"))),
         # TensorFlow's formula, where exp overflows
-        (
-            "overflows",
-            op(slope="2 * op.inputs[0] * tf.exp(op.inputs[0]**2) * tf.math.erfc(op.inputs[0]) - C"),
-        ),
-        ("the value", op(value="lambda x: erfcx(x) + 1", slope="2 * op.inputs[0] - C")),
-        # NumPy in a gradient that is only recorded
-        ("first derivative", op(slope="2 * op.inputs[0] * erfcx(op.inputs[0]) - C")),
+        ("overflows", op("0", then="return tf.exp(x**2) * tf.math.erfc(x)")),
+        ("the value", op(OUR_X, value="erfcx(x) + 1")),
     ],
 }
 
 RIGHT = {
     1: [CHOSEN, CHOSEN + 'answers["i"] = "no op"\n', CHOSEN + 'answers["ab"] = 5.0\n'],
     2: [
-        op(),
-        op(slope="2 * op.inputs[0] * by_scipy(op.inputs[0]) - C"),
-        op(SLOPE, BENT, slope=BY_NUMPY.format("py_func(bent, op.inputs, like(dy))")),
+        op(OUR_X),
+        op(
+            "dvalue * slope + dslope * (2 * value + 2 * op.inputs[0] * (2 * op.inputs[0] * value - C))"
+        ),
+        op("dvalue * (2 * op.inputs[0] * by_scipy(op.inputs[0]) - C)"),
     ],
 }
