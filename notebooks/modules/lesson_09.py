@@ -51,6 +51,11 @@ def calls_py_func(f, x):
 
 def draw_way(ax, title, f, x, names=True, asks=False):
     """The nodes from x to y = f(x); dashed, with its numbers or "?": a gradient."""
+    ours = gradient_names(f, x)
+    ax.set(title=title, xlim=(0, 1), ylim=(0, 1), xticks=[], yticks=[])
+    if {node.split("/")[-1] for node in ours} != set(TASKS):
+        ax.text(0.1, 0.5, "only an op with PyFunc and IdentityN can be drawn")
+        return
 
     def gradients_back(x):
         y = f(x)  # comes out of IdentityN, and what is its input 0 out of PyFunc
@@ -64,7 +69,7 @@ def draw_way(ax, title, f, x, names=True, asks=False):
         back = tf.function(gradients_back, autograph=False)(x)
     back = {way: ", ".join(f"{d:g}" for d in dx.numpy()) for way, dx in back.items()}
     back = {("y", "IdentityN"): "1, 1", ("IdentityN", "x"): "?"} if asks else back
-    boxes, ours = {p: ax.text(PLACES[p], 0.5, p) for p in "xy"}, gradient_names(f, x)
+    boxes = {p: ax.text(PLACES[p], 0.5, p) for p in "xy"}
     for op, node in {node.split("/")[-1]: node for node in ours}.items():
         more = names * (", in a loop" * ("while" in node) + f"\n{ours[node]}")
         boxes[op] = ax.text(PLACES[op], 0.5, f"{op}\n{TASKS[op]}{more}", bbox=BOX)
@@ -79,4 +84,3 @@ def draw_way(ax, title, f, x, names=True, asks=False):
             ax.text((a + b) / 2, height, said, backgroundcolor="w")
     for text in ax.texts:
         text.set(ha="center", va="center")
-    ax.set(title=title, xlim=(0, 1), ylim=(0, 1), xticks=[], yticks=[])
