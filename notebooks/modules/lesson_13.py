@@ -54,7 +54,7 @@ PATH = """\
 1 0 2  Do TensorFlow's ops fall short (in value, derivatives, speed or effort)?
 1 1.2 TensorFlow's ops, perhaps with custom_gradient or a stand-in
 2 0 3  Can the graph call your Python (in this process, outside XLA, fast enough)?
-2 1.2 on a TPU or inside XLA: TensorFlow's ops; else: a C++ op (4 and 5 apply, too)
+2 1.2 where XLA must compile it (TPU): TensorFlow's ops; else: a C++ op (4, 5 apply)
 3 0 4  Do you need the gradient?
 3 1.2 py_func, no gradient: tf.stop_gradient makes its result a constant
 4 0 5  Is that gradient differentiated again?
