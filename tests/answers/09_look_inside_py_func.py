@@ -138,6 +138,7 @@ WRONG = {
             "y = tf.numpy_function(func, inputs, Tout)", "narrow = inp[0].dtype\n"
             "            y = tf.cast(tf.numpy_function(lambda *a: np.asarray(func(*a)).astype("
             "narrow.as_numpy_dtype), inputs, narrow), Tout)")),
+        ("what func returns", named().replace("return y,", "y.set_shape(inputs[0].shape)\n        return y,")),
         ("what func returns", named().replace("identity(t)", "cast(t, 'float32')").replace("inputs, Tout", "inputs, 'float32'")),
     ],
     2: [
