@@ -141,8 +141,8 @@ def descend(slope, x, limit):
             "        steps = steps + 1\n"
             "    return x, steps\n",
         ),
-        ("another limit", DESCEND.format(GOES_ON)),  # a Python number
-        ("another limit", named_run(GOES_ON) + OF_TENSOR.replace("def d", "@tf.function\ndef d")),
+        ("a different limit", DESCEND.format(GOES_ON)),  # a Python number
+        ("a different limit", named_run(GOES_ON) + OF_TENSOR.replace("def d", "@tf.function\ndef d")),
         ("results tensors", WHOLE + CALL_WHOLE.format("x, int(n)")),
         ("an integer", WHOLE + CALL_WHOLE.format("x, tf.cast(n, x.dtype)")),
         ("where x ends", DESCEND.format("tf.reduce_max(dx) >= limit")),
