@@ -51,7 +51,7 @@ def microseconds(way, x):
 PATH = """\
 0 0 1  Must a graph (tf.function, fit, tf.data, a saved model) call your function?
 0 1.2 no op: your own code calls it, and may hand the tape its gradient
-1 0 2  Do TensorFlow's ops fall short (in value, derivatives, speed or effort)?
+1 0 2  Do you need more than TensorFlow's ops (in value, derivatives, speed or effort)?
 1 1.2 TensorFlow's ops, perhaps with custom_gradient or a stand-in
 2 0 3  Can the graph call your Python (in this process, outside XLA, fast enough)?
 2 1.2 where XLA must compile it (TPU): TensorFlow's ops; else: a C++ op (4, 5 apply)
@@ -97,7 +97,7 @@ def draw_table(found):
 
 EXITS = "C++ op;TensorFlow's ops;no op;py_func;py_func, 2nd order;py_func, no gradient"
 HINTS = """\
-4dd34388 a: is the gradient differentiated again?
+4dd34388 a: can this graph call Python? Is the gradient differentiated again?
 aeb073c7 b: how many times does the tape differentiate the solver?
 36384ff1 c: where does the graph run? What does that program have of yours?
 3f3d4e98 d: where does tf.data run? Does a photo need a gradient?

@@ -142,7 +142,10 @@ def descend(slope, x, limit):
             "    return x, steps\n",
         ),
         ("a different limit", DESCEND.format(GOES_ON)),  # a Python number
-        ("a different limit", named_run(GOES_ON) + OF_TENSOR.replace("def d", "@tf.function\ndef d")),
+        (
+            "a different limit",
+            named_run(GOES_ON) + OF_TENSOR.replace("def d", "@tf.function\ndef d"),
+        ),
         ("results tensors", WHOLE + CALL_WHOLE.format("x, int(n)")),
         ("an integer", WHOLE + CALL_WHOLE.format("x, tf.cast(n, x.dtype)")),
         ("where x ends", DESCEND.format("tf.reduce_max(dx) >= limit")),
