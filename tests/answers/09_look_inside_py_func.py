@@ -129,6 +129,7 @@ WRONG = {
         ("two ops", named().replace("(func, inputs", "(func, inputs[:1]")),
         ("two ops", named().replace("in inp]", "in inp[:1]]")),
         ("a variable", named().replace("(func, inputs", "(func, inp").replace("inp = [tf.identity(t) for t in inp]", "pass").replace("op = SimpleNamespace(inputs=inp)", "op = SimpleNamespace(inputs=[tf.identity(t) for t in inp])")),
+        ("a variable that changes", named().replace("identity(t) for t in inp]", "identity(t) for t in inp] if not tf.executing_eagerly() else inp")),
         ("calls py_func", "my_better_py_func = py_func"),
         ("calls py_func", HELD.replace("=grad)", "=lambda op, dy: grad(SimpleNamespace(inputs=op.inputs), dy))")),
         ("calls py_func", named().replace("my_better_py_func", "build") + better(
