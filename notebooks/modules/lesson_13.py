@@ -52,9 +52,9 @@ PATH = """\
 0 0 1  Must a graph (tf.function, fit, tf.data, a saved model) call your function?
 0 1.2 no op: your own code calls it, and may hand the tape its gradient
 1 0 2  Do you need more than TensorFlow's ops (in value, derivatives, speed or effort)?
-1 1.2 TensorFlow's ops, perhaps with custom_gradient or a stand-in
+1 1.2 TensorFlow's ops, perhaps with a stand-in or custom_gradient
 2 0 3  Can the graph call your Python (in this process, outside XLA, fast enough)?
-2 1.2 where XLA must compile it (TPU): TensorFlow's ops; else: a C++ op (4, 5 apply)
+2 1.2 where XLA must compile it (TPU): TensorFlow's ops; else: a C++ op (ask 4 and 5)
 3 0 4  Do you need the gradient?
 3 1.2 py_func, no gradient: tf.stop_gradient makes its result a constant
 4 0 5  Is that gradient differentiated again?

@@ -62,6 +62,7 @@ WRONG = {
         ("second derivative", op(OUR_X.replace("2 * value", "2 * dvalue * value"))),
         ("second derivative", op(OUR_X.replace("* slope)", "* tf.stop_gradient(dvalue))"))),
         ("first derivative", op(OUR_X.replace("dvalue * ", ""))),
+        ("third derivative", op(OUR_X.replace("dslope * ", "dslope * tf.stop_gradient"))),
         ("op.inputs", op(BY_PRODUCT.format("x"))),
         # TensorFlow's formula, where exp overflows
         ("overflows", op("0", then="return tf.exp(x**2) * tf.math.erfc(x)")),
