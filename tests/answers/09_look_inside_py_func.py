@@ -116,7 +116,7 @@ WRONG = {
         ("in a map", named(node_type="IdentityN")),
         # one name for all ops of a function, or the gradient of its first op
         ("dx = 100 dy", STALE),
-        ("dy reversed", named("grad.__name__").replace("tf.RegisterGradient", "name in SEEN or SEEN.add(name) or tf.RegisterGradient").replace("\ndef", "SEEN = set()\n\ndef", 1)),
+        ("dx = 7 dy", named("grad.__name__").replace("tf.RegisterGradient", "name in SEEN or SEEN.add(name) or tf.RegisterGradient").replace("\ndef", "SEEN = set()\n\ndef", 1)),
         ("Registering two", named("func.__name__")),
         # the backward function or the node forgets dy, or its sign
         ("dy reversed", named(dy="tf.ones_like(dy)")),
@@ -129,6 +129,7 @@ WRONG = {
         ("two ops", named().replace("(func, inputs", "(func, inputs[:1]")),
         ("two ops", named().replace("in inp]", "in inp[:1]]")),
         ("a variable", named().replace("(func, inputs", "(func, inp").replace("inp = [tf.identity(t) for t in inp]", "pass").replace("op = SimpleNamespace(inputs=inp)", "op = SimpleNamespace(inputs=[tf.identity(t) for t in inp])")),
+        ("dx = 7 dy", STALE.replace("[func]", "[grad.__code__]").replace("func not in", "grad.__code__ not in")),
         ("a variable that changes", named().replace("identity(t) for t in inp]", "identity(t) for t in inp] if not tf.executing_eagerly() else inp")),
         ("calls py_func", "my_better_py_func = py_func"),
         ("calls py_func", HELD.replace("=grad)", "=lambda op, dy: grad(SimpleNamespace(inputs=op.inputs), dy))")),
